@@ -75,42 +75,42 @@ def download(
         return cached
     if is_offline(environ):
         raise Unreachable("HF_HUB_OFFLINE is set, and the file is not in the cache")
-    import httpx2  # what huggingface_hub speaks HTTP with, and lets the errors of through
     from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
-    from huggingface_hub.errors import EntryNotFoundError
 
-    # The library reads its environment once, when imported; what was given here is passed on instead.
-    endpoint, token = _endpoint(environ), environ.get("HF_TOKEN") or False
-    remember_secrets(environ.get("HF_TOKEN"))
-    remember_logins([endpoint or ""])
     _refuse_links(repo, repo_type, environ)
     sweep_downloads(cache_folder(environ), _folder_name(repo, repo_type))
-    try:
-        with _guarded(revision):
-            # Asked first, since this gives up at once where there is no network: the download tries for half a minute.
-            url = hf_hub_url(repo, file, repo_type=repo_type, revision=revision, endpoint=endpoint)
-            size = get_hf_file_metadata(url, timeout=_TIMEOUT, endpoint=endpoint, token=token).size
-            with progress.stage(f"fetching {file}", size, "B") as advance:
-                path = hf_hub_download(
-                    repo,
-                    file,
-                    repo_type=repo_type,
-                    revision=revision,
-                    cache_dir=cache_folder(environ),
-                    endpoint=endpoint,
-                    token=token,
-                    force_download=again,
-                    tqdm_class=_bar(advance, file, LARGEST if size is None else size),
-                )
-    except EntryNotFoundError as error:
-        raise Missing(str(error)) from error
-    except TooSlow as error:
-        raise Unreachable(f"the download is too slow: {error}") from error
-    # The library turns headers into numbers and addresses, and takes a proxy of the environment as it stands.
-    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError, OverflowError, ImportError) as error:
-        raise Unreachable(str(error) or type(error).__name__, getattr(error, "errno", None)) from error
+    with _connected(revision, environ) as access:
+        # Asked first, since this gives up at once where there is no network: the download tries for half a minute.
+        url = hf_hub_url(repo, file, repo_type=repo_type, revision=revision, endpoint=access["endpoint"])
+        size = get_hf_file_metadata(url, timeout=_TIMEOUT, **access).size
+        with progress.stage(f"fetching {file}", size, "B") as advance:
+            path = hf_hub_download(
+                repo,
+                file,
+                repo_type=repo_type,
+                revision=revision,
+                cache_dir=cache_folder(environ),
+                force_download=again,
+                tqdm_class=_bar(advance, file, LARGEST if size is None else size),
+                **access,
+            )
     _path_inside(Path(path), environ)
     return Path(path)
+
+
+def exists(repo: str, file: str, revision: str, environ: Mapping[str, str]) -> bool:
+    """Return whether a model has a file; raises Unreachable where the hub can't be asked."""
+    if is_offline(environ):
+        raise Unreachable("HF_HUB_OFFLINE is set, and the file is not in the cache")
+    from huggingface_hub import get_hf_file_metadata, hf_hub_url
+
+    try:
+        with _connected(revision, environ) as access:
+            url = hf_hub_url(repo, file, revision=revision, endpoint=access["endpoint"])
+            get_hf_file_metadata(url, timeout=_TIMEOUT, **access)
+    except Missing:
+        return False
+    return True
 
 
 def forget(cached: Path, environ: Mapping[str, str]) -> None:
@@ -189,6 +189,28 @@ def _endpoint(environ: Mapping[str, str]) -> str | None:
             remedy="name scheme, host and port as there, or unset HF_ENDPOINT",
         )
     return url
+
+
+@contextmanager
+def _connected(revision: str, environ: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Give endpoint and token of the environment; raises Unreachable or Missing for what the hub's library meets."""
+    import httpx2  # what huggingface_hub speaks HTTP with, and lets the errors of through
+    from huggingface_hub.errors import EntryNotFoundError
+
+    # The library reads its environment once, when imported; what was given here is passed on instead.
+    endpoint, token = _endpoint(environ), environ.get("HF_TOKEN") or False
+    remember_secrets(environ.get("HF_TOKEN"))
+    remember_logins([endpoint or ""])
+    try:
+        with _guarded(revision):
+            yield {"endpoint": endpoint, "token": token}
+    except EntryNotFoundError as error:
+        raise Missing(str(error)) from error
+    except TooSlow as error:
+        raise Unreachable(f"the download is too slow: {error}") from error
+    # The library turns headers into numbers and addresses, and takes a proxy of the environment as it stands.
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError, OverflowError, ImportError) as error:
+        raise Unreachable(str(error) or type(error).__name__, getattr(error, "errno", None)) from error
 
 
 @contextmanager

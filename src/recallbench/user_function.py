@@ -35,18 +35,9 @@ def name_of(own: Any) -> Iterator[str]:
 
 def load_function(call: str, example: str, noun: str = "function") -> tuple[Any, Callable[..., Any]]:
     """Return the module and the function of `module:function`; raises UsageError, with this example, for any other."""
-    module_name, _, function_name = call.partition(":")
     if call in _GIVEN:
-        return sys.modules.get(module_name, sys.modules["__main__"]), _GIVEN[call]
-    if not module_name or not function_name:
-        raise UsageError(f"`{call}` names no {noun}", expected="module:function", remedy=example)
-    if module_name.endswith(".py") or "/" in module_name:
-        raise UsageError(
-            f"`{module_name}` is a file, not a module",
-            expected=f"the module's name, as {Path(module_name).stem}:{function_name}",
-            found=module_name,
-            remedy="leave out folder and .py, and run from the folder of the file",
-        )
+        return sys.modules.get(call.partition(":")[0], sys.modules["__main__"]), _GIVEN[call]
+    module_name, function_name = module_and_name(call, example, noun)
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     try:
@@ -69,6 +60,21 @@ def load_function(call: str, example: str, noun: str = "function") -> tuple[Any,
             remedy=example,
         )
     return module, function
+
+
+def module_and_name(call: str, example: str, noun: str = "function") -> tuple[str, str]:
+    """Return both parts of `module:name`; raises UsageError, with this example, for any other text."""
+    module_name, _, function_name = call.partition(":")
+    if not module_name or not function_name:
+        raise UsageError(f"`{call}` names no {noun}", expected="module:function", remedy=example)
+    if module_name.endswith(".py") or "/" in module_name:
+        raise UsageError(
+            f"`{module_name}` is a file, not a module",
+            expected=f"the module's name, as {Path(module_name).stem}:{function_name}",
+            found=module_name,
+            remedy="leave out folder and .py, and run from the folder of the file",
+        )
+    return module_name, function_name
 
 
 def user_traceback(error: BaseException) -> str:

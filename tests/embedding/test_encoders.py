@@ -73,7 +73,10 @@ def test_status_tells_what_is_missing_and_how_to_get_it(tmp_path: Path) -> None:
 def test_an_unknown_encoder_is_refused_with_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         open_embedder("stella", cache_dir=tmp_path)
-    assert caught.value.expected == "bge-m3, dragon-plus, minilm, hash"
+    assert caught.value.expected == (
+        "bge-m3, dragon-plus, minilm, hash, path:DIR, hub:OWNER/NAME@REVISION, python:module:function, "
+        "https://HOST/v1#MODEL"
+    )
 
 
 def test_the_fingerprint_names_all_that_decides_a_vector(

@@ -186,7 +186,7 @@ def test_one_missing_text_is_proven_together_with_others_of_the_corpus(
 @pytest.mark.marked
 def test_a_failed_proof_means_torch_now_and_from_then_on(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(vector_agreement, "COSINE", 1.1)
+        patched.setattr(vector_agreement, "TOLERATED", vector_agreement.Difference(1.1, 1e-4))
         embedder = opened(backend="openvino")
         vectors = embedder.lookup(TEXTS, "passage").vectors
     report = embedder.report()
@@ -247,7 +247,7 @@ def test_a_proof_that_fails_beside_cached_vectors_stops_the_run_and_the_next_one
     opened(backend="openvino").ensure(TEXTS, "passage")
     texts = [*TEXTS, "rain again"]
     with monkeypatch.context() as patched:
-        patched.setattr(vector_agreement, "COSINE", 1.1)
+        patched.setattr(vector_agreement, "TOLERATED", vector_agreement.Difference(1.1, 1e-4))
         patched.setattr(machine, "cpu_model", lambda: "another processor")
         with pytest.raises(RecallBenchError, match="vectors of openvino/cpu already went into this run") as caught:
             opened(backend="openvino", recheck_own=recheck_own).ensure(texts, "passage")

@@ -12,6 +12,7 @@ from tiny_models import sentence
 from forged_rows import forge, turn
 from recallbench.embedding.own_key import Seal
 from recallbench.embedding.spot_check import CachedText, SpotCheck
+from recallbench.embedding.vector_agreement import Difference
 from recallbench.errors import InputError
 
 TEXTS = [sentence(3 + seed, seed) for seed in range(20)]
@@ -146,7 +147,7 @@ def test_own_vectors_are_checked_with_recheck_own(user: Any, opened: Any, monkey
     both = opened(recheck_own=True)
     both.ensure(TEXTS, "passage")
     assert (both.report().foreign, both.report().embedded_again) == (20, 8)
-    monkeypatch.setattr("recallbench.embedding.vector_agreement.COSINE", 1.1)
+    monkeypatch.setattr("recallbench.embedding.encoder.Encoder.tolerated", Difference(1.1, 1e-4))
     with pytest.raises(InputError, match="vectors in the cache are not the encoder's") as caught:
         opened(recheck_own=True).ensure(TEXTS, "passage")
     assert "8 drawn from 12 vectors without the seal of your own key" in caught.value.expected

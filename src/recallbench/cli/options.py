@@ -48,9 +48,18 @@ STORE = option(
     "[default: pgmnemo where the server has it, else pgvector].",
 )
 DSN = option("dsn", "The Postgres server to measure [default: $PGMNEMO_DSN, else an embedded one].")
-EMBEDDER = option("embedder", "The encoder [default: the protocol's for the corpus].")
+EMBEDDER = option(
+    "embedder",
+    "The encoder: a name, path:DIR, hub:OWNER/NAME@REVISION, python:module:function, or https://host/v1#MODEL "
+    "[default: the protocol's for the corpus].",
+)
+MAX_TOKENS = option(
+    "max-tokens",
+    "How much of a text an encoder of path: or hub: sees [default: what it says itself].",
+    type=click.IntRange(8),
+)
 BACKEND = choice("backend", BACKEND_HELP, get_args(Backend), default="auto")
-SYSTEM = (STORE, DSN, EMBEDDER, BACKEND)
+SYSTEM = (STORE, DSN, EMBEDDER, MAX_TOKENS, BACKEND)
 """The system under test; the options of its own come from `of_stores`."""
 
 VERSION = option("version", "The version to measure: it names the folder, and the store must state the same.")

@@ -1,30 +1,24 @@
-"""A pinned encoder behind its cache: nothing heavy is loaded until a text must be embedded."""
+"""An encoder behind its cache: each distinct text is embedded once."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from recallbench.embedding import machine
+from recallbench.corpora.labelled_sets.set_name import folder_word
 from recallbench.embedding.embedder import EmbeddingReport, Embeddings, Matrix
-from recallbench.embedding.encoders import EncoderSpec, Role
-from recallbench.embedding.engine_choice import EngineChoice, ProofTexts
-from recallbench.embedding.fingerprint import fingerprint, fingerprint_digest, text_key
-from recallbench.embedding.memo import Memo
-from recallbench.embedding.options import Backend
+from recallbench.embedding.encoder import Encoder
+from recallbench.embedding.encoders import Role
+from recallbench.embedding.engine_choice import ProofTexts
+from recallbench.embedding.fingerprint import fingerprint_digest, text_key
 from recallbench.embedding.own_key import Seal, own_key
 from recallbench.embedding.spot_check import CachedText, SpotCheck, worst_cosine
-from recallbench.embedding.stopwatch import Stopwatch
-from recallbench.embedding.tokens import EncoderTokenizer, TokenIds
 from recallbench.embedding.vector_cache import RowState, VectorCache
-from recallbench.embedding.weights import FileResolver
 from recallbench.errors import InputError, RecallBenchError
-from recallbench.extras import require
 from recallbench.progress import Advance, Progress
 
 STAGES: Mapping[Role, str] = {"passage": "embedding passages", "query": "embedding queries"}
@@ -51,7 +45,8 @@ class PendingText(NamedTuple):
 
     position: int
     key: bytes
-    ids: TokenIds
+    content: Any
+    """The text as the encoder takes it."""
     tokens: int
     cut: int
 
@@ -59,32 +54,12 @@ class PendingText(NamedTuple):
 class CachedEmbedder:
     """Embeds with one encoder and caches every vector."""
 
-    def __init__(
-        self,
-        spec: EncoderSpec,
-        *,
-        cache_dir: Path,
-        backend: Backend,
-        environ: Mapping[str, str],
-        progress: Progress,
-        recheck_own: bool,
-    ) -> None:
-        self.spec = spec
-        self.name = spec.name
-        self.stored_dims = spec.stored_dims
-        self.max_tokens = spec.max_tokens
+    def __init__(self, encoder: Encoder[Any], *, cache_dir: Path, progress: Progress, recheck_own: bool) -> None:
+        self.name = encoder.name
+        self._encoder = encoder
         self._cache_dir = cache_dir
-        # Importing torch makes a folder for compiled kernels, by itself under the system's temporary one.
-        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache_dir / "torch"))
-        self._preference: Backend = backend
-        self._environ = environ
         self._progress = progress
         self._states_checked = (RowState.FOREIGN, RowState.OWN) if recheck_own else (RowState.FOREIGN,)
-        self._memo = Memo(cache_dir / "memo")
-        self._resolver = FileResolver(spec.name, environ, self._memo, progress)
-        self._stopwatch = Stopwatch()
-        self._engine_choice: EngineChoice | None = None
-        self._tokenizer: EncoderTokenizer | None = None
         self._vector_cache: VectorCache | None = None
         self._key_note = ""
         self._proof_texts = ProofTexts()
@@ -97,9 +72,19 @@ class CachedEmbedder:
         self._worst_again: float | None = None
 
     @property
+    def stored_dims(self) -> int:
+        """Length of a stored vector."""
+        return self._encoder.stored_dims
+
+    @property
+    def max_tokens(self) -> int | None:
+        """Tokens of a text that the encoder sees; None where that can't be known."""
+        return self._encoder.max_tokens
+
+    @property
     def fingerprint(self) -> Mapping[str, str]:
         """All that decides the vectors. Settled once every text was ensured: a failed proof changes the backend."""
-        return fingerprint(self.spec, self._engines.hashes, self._engines.backend)
+        return self._encoder.fingerprint
 
     @property
     def fingerprint_sha256(self) -> str:
@@ -111,11 +96,11 @@ class CachedEmbedder:
         if total is None and isinstance(texts, Sequence):
             total = len(texts)
         self._cache.refresh()
-        proof_needs_texts = self._engines.needs_texts()
+        proof_needs_texts = self._encoder.needs_texts()
         checks = {state: SpotCheck() for state in self._states_checked}
         window: list[PendingText] = []
         window_keys: set[bytes] = set()
-        stream = (NumberedText(n, text_key(self.spec, text, role, n), text) for n, text in enumerate(texts))
+        stream = (NumberedText(n, self._key(text, role, n), text) for n, text in enumerate(texts))
         with self._progress.stage(STAGES[role], total, "texts") as advance:
             while block := list(islice(stream, BLOCK)):
                 if proof_needs_texts:
@@ -134,7 +119,7 @@ class CachedEmbedder:
 
     def lookup(self, texts: Sequence[str], role: Role) -> Embeddings:
         """Return the vectors of these texts; those that were not ensured are embedded now."""
-        keys = [text_key(self.spec, text, role, position) for position, text in enumerate(texts)]
+        keys = [self._key(text, role, position) for position, text in enumerate(texts)]
         rows = self._usable_rows(keys)
         # Rows that replaced accepted ones count as never checked.
         if len(rows) < len(keys) or not self._tokens.keys() >= set(keys):
@@ -151,37 +136,36 @@ class CachedEmbedder:
 
     def report(self) -> EmbeddingReport:
         """Return the vectors' origin so far."""
-        engines, cache = self._engines, self._vector_cache
-        notes = list(engines.notes)
+        encoder, cache, limit = self._encoder, self._vector_cache, self.max_tokens
+        notes = list(encoder.notes)
         if self._key_note:
             notes.append(self._key_note)
         if cache is not None and cache.corrupt:
             notes.append(f"{cache.corrupt} damaged record(s) in the vector cache were computed anew")
         return EmbeddingReport(
             encoder=self.name,
-            backend=engines.backend,
-            device=engines.backend.partition("/")[2],
-            proof=engines.proof_status,
-            worst_cosine=engines.worst_cosine,
-            proof_texts=engines.proof_texts,
+            backend=encoder.backend,
+            device=encoder.backend.partition("/")[2],
+            proof=encoder.proof_status,
+            worst_cosine=encoder.worst_cosine,
+            proof_texts=encoder.proof_texts,
             distinct=len(self._tokens),
             computed=self._computed,
             reused=self._reused,
             tokens=sum(self._tokens.values()),
-            truncated=sum(tokens > self.max_tokens for tokens in self._tokens.values()),
-            seconds=dict(self._stopwatch.seconds),
+            truncated=0 if limit is None else sum(tokens > limit for tokens in self._tokens.values()),
+            seconds=dict(encoder.stopwatch.seconds),
             notes=tuple(notes),
             foreign=self._foreign,
             embedded_again=self._embedded_again,
             embedded_again_worst_cosine=self._worst_again,
             computed_with=cache.computed_with if cache is not None else (),
+            usage=dict(encoder.usage),
         )
 
     def close(self) -> None:
         """Release models and files. May be called twice."""
-        if self._engine_choice is not None:
-            self._engine_choice.close()
-        self._tokenizer = None
+        self._encoder.close()
         if self._vector_cache is not None:
             self._vector_cache.close()
             self._vector_cache = None
@@ -229,7 +213,7 @@ class CachedEmbedder:
             np.array([text.tokens for text in pending], np.int32),
             np.array([text.cut for text in pending], np.int32),
         )
-        worst = worst_cosine(self._cached_embeddings(rows), computed, cache.folder, population)
+        worst = worst_cosine(self._cached_embeddings(rows), computed, cache.folder, population, self._encoder.tolerated)
         if state == RowState.FOREIGN:
             cache.accept(check.rows, rows)
             self._foreign += count
@@ -240,8 +224,8 @@ class CachedEmbedder:
         """Compute and cache the vectors of one window, the longest texts first."""
         self._prepare(role)
         window.sort(key=lambda pending: (-pending.tokens, pending.key))
-        for start in range(0, len(window), self.spec.batch_size):
-            batch = window[start : start + self.spec.batch_size]
+        for start in range(0, len(window), self._encoder.batch_size):
+            batch = window[start : start + self._encoder.batch_size]
             vectors = self._compute(batch, role)
             keys, tokens = [pending.key for pending in batch], [pending.tokens for pending in batch]
             self._cache.append(keys, tokens, [pending.cut for pending in batch], vectors)
@@ -251,35 +235,29 @@ class CachedEmbedder:
 
     def _compute(self, pending: Sequence[PendingText], role: Role) -> Matrix:
         """Run the encoder over one batch; raises InputError for a vector that can't be compared with another."""
-        with self._stopwatch.part("forward"):
-            vectors = self._engines.embed([text.ids for text in pending], role)
+        with self._encoder.stopwatch.part("forward"):
+            vectors = self._encoder.embed([text.content for text in pending], role)
         with np.errstate(all="ignore"):
             lengths = np.linalg.norm(vectors, axis=1)
         useless = np.flatnonzero(~np.isfinite(lengths) | (lengths == 0))
         if len(useless):
             first = int(useless[0])
             raise InputError(
-                f"{self.spec.title} gave no usable vector for {role} text {pending[first].position} (counted from 0)",
+                f"{self._encoder.title} gave no usable vector for {role} text {pending[first].position} (from 0)",
                 expected="finite numbers, not all zero",
                 found="zeros" if lengths[first] == 0 else "NaN or infinity",
-                remedy=f"recallbench fetch {self.name} verifies the weights; --backend torch rules out OpenVINO",
+                remedy=self._encoder.remedy,
             )
         return vectors
 
     def _tokenise(self, texts: Sequence[NumberedText], role: Role) -> list[PendingText]:
         if not texts:
             return []
-        if self._tokenizer is None:
-            require("embed", f"embedding with {self.name}")
-            self._tokenizer = EncoderTokenizer(self._resolver.verified_paths(self.spec.tokenizer), self.max_tokens)
-        with self._stopwatch.part("tokenise"):
-            tokenised = self._tokenizer.tokenise([text.text for text in texts], self.spec.prefix(role))
-            return [
-                PendingText(text.position, text.key, *tokens) for text, tokens in zip(texts, tokenised, strict=True)
-            ]
+        read = self._encoder.tokenise([text.text for text in texts], role)
+        return [PendingText(text.position, text.key, *tokens) for text, tokens in zip(texts, read, strict=True)]
 
-    def _token_ids(self, texts: Sequence[str], role: Role) -> list[TokenIds]:
-        return [pending.ids for pending in self._tokenise([NumberedText(0, b"", text) for text in texts], role)]
+    def _key(self, text: str, role: Role, position: int) -> bytes:
+        return text_key(text, role, position, one_sided=self._encoder.one_sided)
 
     def _usable_rows(self, keys: Sequence[bytes]) -> list[int]:
         return [row for row in map(self._cache.usable_row, keys) if row is not None]
@@ -289,15 +267,15 @@ class CachedEmbedder:
 
     def _prepare(self, role: Role) -> None:
         """Load the engine of this role; where it turns out to be of another backend, that one's cache takes over."""
-        engines = self._engines
-        before = engines.backend
-        engines.prepare(role, self._proof_texts.texts(), self._token_ids)
-        if engines.backend == before:
+        encoder = self._encoder
+        before = encoder.backend
+        encoder.prepare(role, self._proof_texts.texts())
+        if encoder.backend == before:
             return
         if self._tokens:
             # Vectors of two backends never meet in one run.
             raise RecallBenchError(
-                f"{engines.notes[-1]}, but vectors of {before} already went into this run",
+                f"{encoder.notes[-1]}, but vectors of {before} already went into this run",
                 expected="one backend throughout a run",
                 found=f"{len(self._tokens)} texts with vectors of {before}",
                 remedy="run the same command again: this is remembered, and the other backend is used from the start",
@@ -307,19 +285,10 @@ class CachedEmbedder:
             self._vector_cache = None
 
     @property
-    def _engines(self) -> EngineChoice:
-        """The engines, with the hash of every file known and a backend chosen."""
-        if self._engine_choice is None:
-            self._engine_choice = EngineChoice(
-                self.spec, self._resolver, self._memo, self._preference, self._environ, self._stopwatch
-            )
-        return self._engine_choice
-
-    @property
     def _cache(self) -> VectorCache:
         """The cache of the backend that is used."""
         if self._vector_cache is None:
-            folder = self._cache_dir / "vectors" / f"{self.name}-{self.fingerprint_sha256[:16]}"
+            folder = self._cache_dir / "vectors" / f"{folder_word(self.name)}-{self.fingerprint_sha256[:16]}"
             if not folder.resolve().is_relative_to(self._cache_dir.resolve()):
                 raise InputError(
                     f"the vector cache leads elsewhere: {folder}",
@@ -335,6 +304,6 @@ class CachedEmbedder:
                 self.stored_dims,
                 Seal(key, self.fingerprint_sha256),
                 self.fingerprint,
-                machine.describe_computation(self._engines.backend),
+                self._encoder.computation,
             )
         return self._vector_cache

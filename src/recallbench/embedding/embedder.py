@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +56,12 @@ class EmbeddingReport:
     embedded_again_worst_cosine: float | None = None
     computed_with: tuple[str, ...] = ()
     """Library versions and processors behind the vectors of the cache folder, earlier runs' included."""
+    usage: Mapping[str, int] = field(default_factory=dict)
+    """Requests to an endpoint in this run, and the tokens that it counted; empty for any other encoder."""
+
+    def document(self) -> dict[str, Any]:
+        """Return it as environment.json has it: without the usage where nothing is counted."""
+        return {name: value for name, value in asdict(self).items() if name != "usage" or value}
 
 
 class Embedder(Protocol):
@@ -70,8 +76,8 @@ class Embedder(Protocol):
         """Length of a stored vector."""
 
     @property
-    def max_tokens(self) -> int:
-        """Tokens of a text that the encoder sees."""
+    def max_tokens(self) -> int | None:
+        """Tokens of a text that the encoder sees; None where that can't be known."""
 
     @property
     def fingerprint(self) -> Mapping[str, str]:

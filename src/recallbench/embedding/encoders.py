@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Literal
 
-from recallbench.errors import UsageError
-
 Role = Literal["passage", "query"]
 
 
@@ -25,6 +23,8 @@ class PinnedFiles:
     """File name -> sha256; empty where it is not known beforehand, and then recorded at first use."""
     package: str = ""
     """Folder inside an installed package, `module/folder`; empty means the files come from the hub."""
+    folder: str = ""
+    """Folder of this machine, where they come from there."""
 
     @property
     def model_file(self) -> str:
@@ -52,6 +52,8 @@ class EncoderSpec:
     dtype: str = "float32"
     passage_prefix: str = ""
     query_prefix: str = ""
+    pinned: str = ""
+    """Whether the files of one's own encoder are those of a public revision, in words; empty for a registered one."""
 
     def parts(self) -> dict[str, PinnedFiles]:
         """Return the distinct sets of files: without the query side where one set of weights serves both."""
@@ -89,16 +91,3 @@ def _read_encoders() -> dict[str, EncoderSpec]:
 
 ENCODERS: Mapping[str, EncoderSpec] = _read_encoders()
 """The pinned encoders by name. `hash` is not among them: it has no weights (see hashing.py)."""
-
-
-def find_encoder(name: str) -> EncoderSpec:
-    """Return the pinned encoder of this name."""
-    try:
-        return ENCODERS[name]
-    except KeyError:
-        raise UsageError(
-            f"there is no encoder called {name!r}",
-            expected=", ".join([*ENCODERS, "hash"]),
-            found=name,
-            remedy="recallbench embedders lists them",
-        ) from None

@@ -9,9 +9,14 @@ from collections.abc import Mapping
 from recallbench.embedding.encoders import EncoderSpec, Role
 from recallbench.embedding.weights import FileResolver
 from recallbench.errors import InputError
+from recallbench.escaping.terminal import visible
 
 FIRST_USE = "recorded at first use, not pinned"
 """The hash, in a fingerprint, of files whose real hash was not known beforehand."""
+TOLD_APART = "told apart"
+"""What `roles` says of an encoder that treats a query otherwise."""
+PINNED = "pinned"
+"""Says of one's own encoder whether it is one of a public revision: `yes…` or `no…`."""
 
 
 def file_hashes(spec: EncoderSpec, resolver: FileResolver) -> dict[str, str]:
@@ -39,6 +44,8 @@ def fingerprint(spec: EncoderSpec, hashes: Mapping[str, str], backend: str) -> d
     ]
     if recorded:
         facts[FIRST_USE] = ", ".join(sorted(recorded))
+    if spec.pinned:
+        facts[PINNED] = spec.pinned
     return facts
 
 
@@ -60,8 +67,8 @@ def treatment_facts(spec: EncoderSpec) -> dict[str, str]:
         "max_tokens": str(spec.max_tokens),
         "batch_size": str(spec.batch_size),
         "dtype": spec.dtype,
-        "passage_prefix": spec.passage_prefix,
-        "query_prefix": spec.query_prefix,
+        "passage_prefix": visible(spec.passage_prefix),
+        "query_prefix": visible(spec.query_prefix),
         "native_dims": str(spec.native_dims),
         "stored_dims": str(spec.stored_dims),
         "padding": "zeros" if spec.stored_dims > spec.native_dims else "none",
@@ -80,15 +87,21 @@ def engine_facts(spec: EncoderSpec, hashes: Mapping[str, str], side: Role) -> di
     return {"weights": json.dumps(sorted(digests)), "pooling": spec.pooling, "normalise": str(spec.normalise)}
 
 
+def is_one_sided(facts: Mapping[str, str]) -> bool:
+    """Return whether a text has the same vector as passage and as query, by a fingerprint."""
+    pairs = (("passage", "query"), ("passage_prefix", "query_prefix"))
+    return facts.get("roles") != TOLD_APART and all(facts.get(one) == facts.get(other) for one, other in pairs)
+
+
 def fingerprint_digest(facts: Mapping[str, str]) -> str:
     """Return one hash over a fingerprint."""
     return hashlib.sha256(json.dumps(dict(facts), sort_keys=True).encode()).hexdigest()
 
 
-def text_key(spec: EncoderSpec, text: str, role: Role, position: int) -> bytes:
+def text_key(text: str, role: Role, position: int, *, one_sided: bool) -> bytes:
     """Return the key of a text under one fingerprint. Where both roles share weights and prefix, a text has one
     vector, whichever role it plays; else the role is part of the key."""
-    side = "text" if spec.one_sided() else role
+    side = "text" if one_sided else role
     try:
         return hashlib.sha256(f"{side}\0{text}".encode()).digest()
     except UnicodeEncodeError as error:

@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 LIBRARIES = ("torch", "transformers", "tokenizers", "openvino", "numpy")
+SENTENCE = "sentence-transformers"
 
 
 @cache
@@ -33,6 +34,8 @@ def describe_computation(backend: str) -> str:
     runtime, _, device = backend.partition("/")
     versions = library_versions().items()
     used = [f"{name} {version}" for name, version in versions if name != "openvino" or name == runtime]
+    if runtime == SENTENCE:
+        used.append(f"{SENTENCE} {version_of(SENTENCE)}")
     return f"{', '.join(used)} on {cpu_model() if device == 'cpu' else device}"
 
 

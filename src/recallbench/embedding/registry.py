@@ -1,17 +1,59 @@
-"""Opens encoders by name."""
+"""Opens encoders by name: a registered one, or one's own by a form of name. A new form is a module and a line here."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from recallbench.embedding.cached_embedder import CachedEmbedder
 from recallbench.embedding.embedder import Embedder
-from recallbench.embedding.encoders import EncoderSpec, find_encoder
+from recallbench.embedding.encoder import Encoder
+from recallbench.embedding.encoders import ENCODERS, EncoderSpec
+from recallbench.embedding.forms.endpoint import ENDPOINT
+from recallbench.embedding.forms.form import EncoderForm, EncoderRequest
+from recallbench.embedding.forms.function import FUNCTION
+from recallbench.embedding.forms.hub_revision import HUB
+from recallbench.embedding.forms.path import PATH
 from recallbench.embedding.hashing import HashEmbedder
+from recallbench.embedding.model_encoder import ModelEncoder
 from recallbench.embedding.options import Backend
+from recallbench.embedding.weights import weights_status
+from recallbench.errors import UsageError
 from recallbench.progress import Progress, Silent
+
+FORMS: Mapping[str, EncoderForm] = {
+    "path": PATH,
+    "hub": HUB,
+    "python": FUNCTION,
+    "http": ENDPOINT,
+    "https": ENDPOINT,
+}
+"""How one's own encoder is named, by what its name begins with."""
+
+
+def form_of(name: str) -> EncoderForm | None:
+    """Return the form of a name; None for the name of a registered encoder."""
+    return FORMS.get(name.partition(":")[0].lower()) if ":" in name else None
+
+
+def recorded_encoder(name: str) -> str:
+    """Return the name as results may hold it: without what is of one machine, or secret.
+
+    Raises UsageError for a name that nothing can be opened by.
+    """
+    form = form_of(name)
+    if form is not None:
+        return form.recorded(name)
+    if name != HashEmbedder.name and name not in ENCODERS:
+        raise UsageError(
+            f"there is no encoder called {name!r}",
+            expected=", ".join([*ENCODERS, HashEmbedder.name, *dict.fromkeys(form.typed for form in FORMS.values())]),
+            found=name,
+            remedy="recallbench embedders lists them",
+        )
+    return name
 
 
 def open_embedder(
@@ -22,23 +64,47 @@ def open_embedder(
     environ: Mapping[str, str] | None = None,
     progress: Progress | None = None,
     recheck_own: bool = False,
+    max_tokens: int | None = None,
 ) -> Embedder:
-    """Open an embedder by name (or by a spec of one's own). Loads nothing: that waits until a text must be embedded.
+    """Open an embedder by name (or by a spec of one's own). Loads nothing heavy: that waits until it is needed.
 
     Kept vectors that are not the user's own are used only after some of them were embedded again and agreed; with
-    `recheck_own` that goes for the user's own too.
+    `recheck_own`, and where an encoder may change under its name, that goes for the user's own too.
     """
-    if encoder == "hash":
-        return HashEmbedder()
-    spec = find_encoder(encoder) if isinstance(encoder, str) else encoder
-    return CachedEmbedder(
-        spec,
-        cache_dir=cache_dir,
-        backend=backend,
-        environ=os.environ if environ is None else environ,
-        progress=progress or Silent(),
-        recheck_own=recheck_own,
+    progress, environ = progress or Silent(), os.environ if environ is None else environ
+    name = encoder if isinstance(encoder, str) else encoder.name
+    request = EncoderRequest(name, cache_dir, environ, progress, backend, max_tokens)
+    if isinstance(encoder, str):
+        recorded_encoder(encoder)
+        if form_of(encoder) is None:
+            request.refuse_length(f"{encoder} is registered with a length of its own")
+        if encoder == HashEmbedder.name:
+            return HashEmbedder()
+    opened = _opened(encoder, request)
+    return CachedEmbedder(opened, cache_dir=cache_dir, progress=progress, recheck_own=recheck_own or opened.may_change)
+
+
+def _opened(encoder: str | EncoderSpec, request: EncoderRequest) -> Encoder[Any]:
+    form = form_of(encoder) if isinstance(encoder, str) else None
+    if form is not None:
+        return form.open(request)
+    return ModelEncoder(
+        ENCODERS[encoder] if isinstance(encoder, str) else encoder,
+        cache_dir=request.cache_dir,
+        backend=request.backend,
+        environ=request.environ,
+        progress=request.progress,
     )
+
+
+def encoder_status(
+    name: str, environ: Mapping[str, str], cache_dir: Path, max_tokens: int | None = None
+) -> tuple[bool, str, str]:
+    """Return whether an encoder could be used now, in words, and what to do; embeds nothing."""
+    form = form_of(name)
+    if form is not None:
+        return form.status(EncoderRequest(name, cache_dir, environ, Silent(), max_tokens=max_tokens))
+    return weights_status(name, environ, cache_dir)
 
 
 def default_cache_dir() -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from recallbench.embedding.embedder import Embeddings
-from recallbench.embedding.vector_agreement import vector_difference
+from recallbench.embedding.vector_agreement import Difference, vector_difference
 from recallbench.errors import InputError
 
 ROWS_CHECKED = 8
@@ -47,7 +47,9 @@ class SpotCheck:
         del self.drawn[ROWS_CHECKED:]
 
 
-def worst_cosine(cached: Embeddings, computed: Embeddings, folder: Path, population: str) -> float:
+def worst_cosine(
+    cached: Embeddings, computed: Embeddings, folder: Path, population: str, tolerated: Difference
+) -> float:
     """Return the lowest cosine between vectors cached in `folder` and those computed now for the same texts.
 
     Raises InputError where they differ by more than batches and engines explain, or in token count or cut.
@@ -55,7 +57,7 @@ def worst_cosine(cached: Embeddings, computed: Embeddings, folder: Path, populat
     """
     difference = vector_difference(cached.vectors, computed.vectors)
     miscounted = int(np.count_nonzero((cached.tokens != computed.tokens) | (cached.cut != computed.cut)))
-    if difference.tolerable and not miscounted:
+    if difference.within(tolerated) and not miscounted:
         return difference.cosine
     counts = f"; {miscounted} with other token counts or cuts" if miscounted else ""
     raise InputError(

@@ -34,8 +34,12 @@ class TokenisedText(NamedTuple):
 class EncoderTokenizer:
     """The tokenizer of an encoder, cutting at `max_tokens`."""
 
-    def __init__(self, paths: Mapping[str, Path], max_tokens: int) -> None:
-        self._tokenizer = _load_tokenizer(paths)
+    def __init__(self, source: Mapping[str, Path] | Tokenizer, max_tokens: int) -> None:
+        """`source` is the tokenizer, or its files by name."""
+        self._tokenizer = _load_tokenizer(source) if isinstance(source, Mapping) else source
+        # The files bring their own cut and padding (MiniLM's: 128); the window is ours to set.
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
         self._special = self._tokenizer.num_special_tokens_to_add(False)
         self._room = max_tokens - self._special
 
@@ -74,7 +78,4 @@ def _load_tokenizer(paths: Mapping[str, Path]) -> Tokenizer:
         wordpiece = BertWordPieceTokenizer(str(paths["vocab.txt"]), lowercase=lowercase)
         # Its written form is the public way from the ready-made class to what it is made of.
         tokenizer = Tokenizer.from_str(wordpiece.to_str())
-    # The files bring their own cut and padding (MiniLM's: 128); the window is ours to set.
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
     return tokenizer

@@ -23,7 +23,15 @@ class Difference(NamedTuple):
     @property
     def tolerable(self) -> bool:
         """Whether both sets count as the same."""
-        return self.cosine >= COSINE and self.length <= LENGTH
+        return self.within(TOLERATED)
+
+    def within(self, most: Difference) -> bool:
+        """Whether the sets differ by no more than this."""
+        return self.cosine >= most.cosine and self.length <= most.length
+
+
+TOLERATED = Difference(COSINE, LENGTH)
+"""The largest difference of two sets that count as the same."""
 
 
 def vector_difference(ours: npt.NDArray[Any], theirs: npt.NDArray[Any]) -> Difference:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from recallbench import hub
 from recallbench.corpora.stream import sha256_of
-from recallbench.embedding.encoders import EncoderSpec, PinnedFiles, find_encoder
+from recallbench.embedding.encoders import ENCODERS, EncoderSpec, PinnedFiles
 from recallbench.embedding.memo import Memo
 from recallbench.errors import Blocked, InputError
 from recallbench.extras import install_command, missing_modules
@@ -42,8 +42,8 @@ class FileResolver:
         for file, pinned in files.files.items():
             path = self._local_path(files, file) or self._obtain(files, file)
             expected = pinned or recorded.get(file, "")
-            digest = sha256_of(path)
-            if repair and expected and digest != expected and not files.package:
+            digest = self._sha256(files, path)
+            if repair and expected and digest != expected and not files.package and not files.folder:
                 path = self._download(files, file, again=True)
                 digest = sha256_of(path)
             if expected and digest != expected:
@@ -52,9 +52,7 @@ class FileResolver:
                     f"file: {path}",
                     expected=f"sha256 {expected}",
                     found=f"sha256 {digest}",
-                    remedy=f"recallbench fetch {self.encoder} (downloads it again)"
-                    if not files.package
-                    else f"pip install --force-reinstall {files.repo}=={files.revision}",
+                    remedy=self._remedy(files),
                 )
             if not expected:
                 unknown[file] = digest
@@ -73,7 +71,19 @@ class FileResolver:
     def _recorded(self, files: PinnedFiles) -> dict[str, str]:
         return {file: str(digest) for file, digest in (self.memo.recall(_record_key(files)) or {}).items()}
 
+    def _sha256(self, files: PinnedFiles, path: Path) -> str:
+        return remembered_sha256(path, self.memo) if files.folder else sha256_of(path)
+
+    def _remedy(self, files: PinnedFiles) -> str:
+        if files.folder:
+            return "it was changed meanwhile: run again once it stays as it is"
+        if files.package:
+            return f"pip install --force-reinstall {files.repo}=={files.revision}"
+        return f"recallbench fetch {self.encoder} (downloads it again)"
+
     def _local_path(self, files: PinnedFiles, file: str) -> Path | None:
+        if files.folder:
+            return path if (path := Path(files.folder) / file).is_file() else None
         if not files.package:
             return hub.cached_file(files.repo, file, files.revision, self.environ)
         module, _, folder = files.package.partition("/")
@@ -84,6 +94,10 @@ class FileResolver:
         return path if path.is_file() else None
 
     def _obtain(self, files: PinnedFiles, file: str) -> Path:
+        if files.folder:
+            raise Blocked(
+                f"{self.encoder} has no {file}", expected=str(Path(files.folder) / file), found="no such file"
+            )
         if files.package:
             raise Blocked(
                 f"the weights of {self.encoder} are not installed",
@@ -109,11 +123,23 @@ class FileResolver:
             ) from error
 
 
+def remembered_sha256(path: Path, memo: Memo) -> str:
+    """Return the sha256 of a file of this machine; it is read again only where the file was touched since."""
+    state = path.stat()
+    size, changed = str(state.st_size), f"{state.st_mtime_ns} {state.st_ctime_ns} {state.st_ino}"
+    key = {"what": "sha256 of a file", "file": str(path.resolve()), "size": size, "changed": changed}
+    if fact := memo.recall(key):
+        return str(fact["sha256"])
+    digest = sha256_of(path)
+    memo.remember(key, {"sha256": digest})
+    return digest
+
+
 def fetch_weights(
     encoder: str | EncoderSpec, environ: Mapping[str, str], progress: Progress, *, cache_dir: Path
 ) -> tuple[Path, ...]:
     """Bring all files of an encoder onto this machine and verify them; a damaged one is downloaded again."""
-    spec = find_encoder(encoder) if isinstance(encoder, str) else encoder
+    spec = ENCODERS[encoder] if isinstance(encoder, str) else encoder
     resolver = FileResolver(spec.name, environ, Memo(cache_dir / "memo"), progress)
     return tuple(
         path for files in spec.parts().values() for path in resolver.verified_paths(files, repair=True).values()
@@ -126,7 +152,7 @@ def weights_status(name: str, environ: Mapping[str, str], cache_dir: Path) -> tu
         return True, "needs no weights", ""
     if modules := missing_modules("embed"):
         return False, f"not installed: {', '.join(modules)}", install_command("embed")
-    spec = find_encoder(name)
+    spec = ENCODERS[name]
     resolver = FileResolver(name, environ, Memo(cache_dir / "memo"), Silent())
     missing = [f"{files.repo}/{file}" for files in spec.parts().values() for file in resolver.missing(files)]
     passage = spec.passage

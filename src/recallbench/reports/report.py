@@ -12,6 +12,7 @@ from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.markdown import Markup, code, fenced, inline, opening
 from recallbench.reports import set_report, summary
 from recallbench.reports.cells import TOO_SHORT, figure, interval, saturation, share, system
+from recallbench.reports.own_encoder import encoder_remarks
 from recallbench.reports.slices import slice_table
 from recallbench.reports.table import Table
 from recallbench.results.metrics import COMPARED, OVERALL, Metrics
@@ -218,12 +219,12 @@ def _control(metrics: Metrics) -> list[str]:
 
 
 def _exposure(metrics: Metrics) -> list[str]:
-    exposure = metrics.exposure
+    exposure, remarks = metrics.exposure, encoder_remarks(metrics)
+    heading = ["## What the embedder saw", ""]
     if exposure is None:
-        return []
+        return [*heading, *map(inline, remarks)] if remarks else []
     lines = [
-        "## What the embedder saw",
-        "",
+        *heading,
         f"{exposure.truncated} of {exposure.segments} segments ({share(exposure.truncated_share)}) are longer than"
         f" {exposure.max_tokens} tokens and were cut; the longest has {exposure.longest}, all together"
         f" {exposure.tokens}.",
@@ -233,7 +234,7 @@ def _exposure(metrics: Metrics) -> list[str]:
             f"Of {exposure.gold_turns} turns labelled as evidence, {exposure.gold_turns_cut}"
             f" ({share(exposure.gold_turns_cut_share)}) start after the cut."
         )
-    return lines
+    return [*lines, *map(inline, remarks)]
 
 
 def _abstention(metrics: Metrics) -> list[str]:
@@ -315,7 +316,9 @@ def _identity(metrics: Metrics) -> list[str]:
 
 def _as_text(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {seconds:.2f} s" for name, seconds in value.items())
+        return ", ".join(
+            f"{name} {part}" if isinstance(part, int) else f"{name} {part:.2f} s" for name, part in value.items()
+        )
     if isinstance(value, (list, tuple)):
         return "; ".join(map(str, value)) or "none"
     return f"{value:.9f}" if isinstance(value, float) else str(value)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.web import html
 from recallbench.reports.cells import figure, interval, saturation, share
+from recallbench.reports.own_encoder import encoder_remarks
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.panel import INK, SECOND, Axis, Panel
 from recallbench.reports.plot import Plot
@@ -141,19 +142,19 @@ def _first_hits(rankings: Rankings) -> list[str]:
 
 
 def _exposure(metrics: Metrics) -> list[str]:
-    exposure = metrics.exposure
-    if exposure is None:
-        return []
-    lines = [
-        f"{exposure.truncated:,} of {exposure.segments:,} segments ({share(exposure.truncated_share)}) are longer than "
-        f"{exposure.max_tokens} tokens and were cut there; the longest has {exposure.longest:,}."
-    ]
-    if exposure.gold_turns_cut_share is not None:
+    exposure, lines = metrics.exposure, []
+    if exposure is not None:
         lines.append(
-            f"Of {exposure.gold_turns:,} turns labelled as evidence, {exposure.gold_turns_cut:,} "
-            f"({share(exposure.gold_turns_cut_share)}) start behind the cut."
+            f"{exposure.truncated:,} of {exposure.segments:,} segments ({share(exposure.truncated_share)}) are longer "
+            f"than {exposure.max_tokens} tokens and were cut there; the longest has {exposure.longest:,}."
         )
-    return ["<h2>What the encoder did not see</h2>", *listing(lines)]
+        if exposure.gold_turns_cut_share is not None:
+            lines.append(
+                f"Of {exposure.gold_turns:,} turns labelled as evidence, {exposure.gold_turns_cut:,} "
+                f"({share(exposure.gold_turns_cut_share)}) start behind the cut."
+            )
+    lines += encoder_remarks(metrics)
+    return ["<h2>What the encoder did not see</h2>", *listing(lines)] if lines else []
 
 
 def _latency(times: Mapping[str, Sequence[float]]) -> list[str]:

@@ -53,7 +53,7 @@ def retrieve(
     """
     failures = Failures(keep_going=keep_going)
     result = Retrieval(calls, short=None if store.prefix_stable else [], timings=timings, failures=failures)
-    result.tokens = SegmentTokens() if embedder is not None else None
+    result.tokens = SegmentTokens() if embedder is not None and embedder.max_tokens is not None else None
     ids, vector_hash = OpaqueIds(), hashlib.sha256()
     timed = sample_evenly(expected) if expected else frozenset()
     waiting: list[_Request] = []

@@ -73,12 +73,12 @@ def _embedder(embedder: Embedder, retrieval: Retrieval, corpus: CorpusRules, rul
 
 
 def _exposure(retrieval: Retrieval, embedder: Embedder) -> parts.ExposurePart | None:
-    seen = retrieval.tokens
-    if seen is None or not seen.tokens:
+    seen, limit = retrieval.tokens, embedder.max_tokens
+    if seen is None or not seen.tokens or limit is None:
         return None
     truncation = exposure(seen.truncated, seen.gold_turn_starts, seen.gold_turn_cuts)
     return parts.ExposurePart(
-        max_tokens=embedder.max_tokens,
+        max_tokens=limit,
         segments=truncation.segments,
         tokens=sum(seen.tokens),
         longest=max(seen.tokens),

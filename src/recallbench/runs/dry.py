@@ -31,6 +31,7 @@ def dry_run(options: Options) -> bool:
             allow_deviations=frozenset({"dataset"}),
             store="exact",
             embedder="hash",
+            max_tokens=None,
             dsn=None,
             store_options={},
             out=None,

@@ -23,6 +23,8 @@ class Options:
     store: str | None = None
     dsn: str | None = None
     embedder: str | None = None
+    max_tokens: int | None = None
+    """The user's own length for an encoder of one's own."""
     backend: Backend = "auto"
     store_options: Mapping[str, str] = field(default_factory=dict)
     """The options of the store that the user set, by name."""
@@ -53,4 +55,6 @@ class Options:
             if option.name == "allow_random_matches" and not value:
                 continue  # results of earlier releases do not name it
             recorded |= recorded_options(value) if option.name == "store_options" else {option.name: value}
+        if self.max_tokens is None:
+            del recorded["max_tokens"]  # results have the bytes of releases that knew no such option
         return recorded

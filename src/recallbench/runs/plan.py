@@ -11,7 +11,7 @@ from recallbench.addresses import recorded_name
 from recallbench.corpora.records import Corpus
 from recallbench.corpora.registry import facts, open_corpus
 from recallbench.embedding.embedder import Embedder
-from recallbench.embedding.registry import open_embedder
+from recallbench.embedding.registry import open_embedder, recorded_encoder
 from recallbench.errors import UsageError
 from recallbench.progress import Progress, Silent
 from recallbench.protocol.deviations import Configuration, Deviation, departures
@@ -47,7 +47,7 @@ class Plan:
     address: str = field(repr=False)
     """The name that opens the store: unlike its recorded name it may hold a password."""
     embedder: str | None
-    """None where the store needs no vectors."""
+    """Its recorded name; None where the store needs no vectors."""
     announcements: tuple[str, ...] = ()
     """A line for each choice that was made for the user."""
     reproduction: Reproduction | None = None
@@ -104,12 +104,13 @@ class Plan:
             yield None
             return
         embedder = open_embedder(
-            self.embedder,
+            self.options.embedder or self.embedder,
             backend=self.options.backend,
             cache_dir=self.options.cache_dir,
             environ=self.options.environ,
             progress=progress,
             recheck_own=recheck_own,
+            max_tokens=self.options.max_tokens,
         )
         with closing(embedder):
             yield embedder
@@ -139,12 +140,13 @@ def plan_run(options: Options) -> Plan:
     recorded = recorded_name(store)
     embedder = None
     if asks_vectors(store, environ=options.environ, options=options.store_options):
-        embedder = options.embedder or (corpus.embedder if corpus.name in rules.corpora else BUNDLED_EMBEDDER)
+        by_default = corpus.embedder if corpus.name in rules.corpora else BUNDLED_EMBEDDER
+        embedder = recorded_encoder(options.embedder or by_default)
     elif options.embedder is not None:
         raise UsageError(
             f"the store {recorded} needs no vectors, so it has no use for --embedder",
             expected="--embedder with a store that searches vectors",
-            found=f"--embedder {options.embedder}",
+            found=f"--embedder {recorded_encoder(options.embedder)}",
             remedy="leave out --embedder, or choose another --store",
         )
     return Plan(options, rules, corpus, recorded, store, embedder, tuple(announcements), reproduction)

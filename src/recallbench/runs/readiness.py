@@ -11,7 +11,7 @@ from typing import Literal
 
 from recallbench.citing.publication import read_text
 from recallbench.corpora.labelled_sets.set_name import short_names
-from recallbench.embedding.weights import weights_status
+from recallbench.embedding.registry import encoder_status, form_of
 from recallbench.errors import Blocked, RecallBenchError
 from recallbench.protocol.deviations import Deviation
 from recallbench.protocol.frozen import load
@@ -94,7 +94,11 @@ def _weights(plan: Plan) -> ReadinessRow:
     name, options = plan.embedder, plan.options
     if name is None:
         return ReadinessRow("weights", "ready", f"store {plan.store} needs no vectors")
-    return _checked(f"weights of {name}", lambda: weights_status(name, options.environ, options.cache_dir))
+    typed = options.embedder or name
+    return _checked(
+        f"weights of {name}" if form_of(name) is None else "encoder",
+        lambda: encoder_status(typed, options.environ, options.cache_dir, options.max_tokens),
+    )
 
 
 def _extension(plan: Plan) -> ReadinessRow:

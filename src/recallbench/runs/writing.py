@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ from recallbench.addresses import recorded_name
 from recallbench.confidential import concealed_lines, without_secrets
 from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.corpora.records import Haystack
+from recallbench.embedding.embedder import EmbeddingReport
+from recallbench.embedding.registry import recorded_encoder
 from recallbench.escaping.terminal import visible
 from recallbench.reports.report import ReportedRun, render
 from recallbench.reports.reproduction import JSON_NAME, PAGE_NAME, ReproductionRecord, document, page
@@ -50,7 +52,7 @@ class Circumstances:
     since: float
     """The same moment by the clock that can't be set, `time.perf_counter()`."""
     options: Options
-    embedding: object | None
+    embedding: EmbeddingReport | None
     """The embedder's own report."""
 
 
@@ -103,6 +105,7 @@ def _environment(folder: Path, circumstances: Circumstances, retrieval: Retrieva
     recorded = options.recorded()
     recorded["dsn"] = redacted(options.dsn) if options.dsn else None
     recorded["store"] = recorded_name(options.store) if options.store else None
+    recorded["embedder"] = recorded_encoder(options.embedder) if options.embedder else None
     for path in ("cache_dir", "corpus_file", "out", "folder", "environ"):
         del recorded[path]  # where files lay on one machine decides nothing
     embedding = circumstances.embedding
@@ -123,7 +126,7 @@ def _environment(folder: Path, circumstances: Circumstances, retrieval: Retrieva
             for name in ("PYTHONHASHSEED", "HF_HUB_OFFLINE", "OMP_NUM_THREADS")
             if name in os.environ
         },
-        "embedding": asdict(embedding) if is_dataclass(embedding) and not isinstance(embedding, type) else None,
+        "embedding": embedding.document() if embedding is not None else None,
         "seconds": {name: round(seconds, 4) for name, seconds in retrieval.timings.phases.items()},
         "cold_queries": retrieval.timings.cold or "timed",
     }
@@ -155,6 +158,8 @@ def _command(words: Sequence[str]) -> list[str]:
         elif name in ("--set", "--store-option") and word != name:
             option, assigned, text = value.partition("=")
             value = f"{option}{assigned}{without_secrets({option: text})[option]}"
+        elif name == "--embedder" and word != "--embedder":
+            value = recorded_encoder(value)
         elif Path(value).is_absolute():
             value = Path(value).name
         command.append(f"{name}={value}" if equals else word if word.startswith("--") else value)

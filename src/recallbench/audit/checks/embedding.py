@@ -14,7 +14,9 @@ from recallbench.audit.examination import Examination, pass_unless
 from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
 from recallbench.embedding.embedder import EmbeddingReport
-from recallbench.embedding.encoders import ENCODERS
+from recallbench.embedding.forms.outside_encoder import TOLERATED
+from recallbench.embedding.hashing import HashEmbedder
+from recallbench.embedding.registry import form_of
 from recallbench.embedding.spot_check import ROWS_CHECKED
 from recallbench.embedding.vector_agreement import COSINE
 from recallbench.embedding.vector_cache import UNRECORDED
@@ -33,7 +35,7 @@ _ROUNDED = 1e-6
 def embedding(subject: AuditSubject) -> Finding:
     stated: Any = subject.environment.get("embedding")
     embedder, exposure = subject.metrics.embedder, subject.metrics.exposure
-    if embedder is None or exposure is None:
+    if embedder is None:
         # RB-RECORDED checks that all three go together.
         return Finding("pass", "nothing was embedded")
     try:
@@ -45,7 +47,7 @@ def embedding(subject: AuditSubject) -> Finding:
         *_counts(report, exposure),
         *_engine(report, embedder),
         *_computed(report, embedder, subject.environment),
-        *_reused_vectors(report, stated, unchecked=bool(subject.deviations)),
+        *_reused_vectors(report, stated, _agreed(embedder), unchecked=bool(subject.deviations)),
         *_texts(subject, report),
     ]
     problems += [f"embedding.{name}, which no run writes" for name in sorted(stated.keys() - _KEYS)]
@@ -54,12 +56,15 @@ def embedding(subject: AuditSubject) -> Finding:
     )
 
 
-def _counts(report: EmbeddingReport, exposure: ExposurePart) -> Iterator[str]:
+def _counts(report: EmbeddingReport, exposure: ExposurePart | None) -> Iterator[str]:
     if report.computed < 0 or report.reused < 0 or report.distinct != report.computed + report.reused:
         yield f"{report.distinct} distinct texts, {report.computed} computed and {report.reused} reused"
     if not 0 <= report.truncated <= report.distinct:
         yield f"{report.truncated} of {report.distinct} distinct texts cut"
-    if report.tokens < report.truncated * (exposure.max_tokens + 1):
+    if exposure is None:
+        if report.tokens or report.truncated:
+            yield f"{report.tokens} tokens and {report.truncated} texts cut, by an encoder that counts none"
+    elif report.tokens < report.truncated * (exposure.max_tokens + 1):
         yield f"{report.tokens} tokens, with {report.truncated} texts cut at {exposure.max_tokens}"
     for part, seconds in report.seconds.items():
         if not (math.isfinite(seconds) and seconds >= 0):
@@ -94,12 +99,15 @@ def _run_anew(report: EmbeddingReport) -> int:
 
 def _computed(report: EmbeddingReport, embedder: EmbedderPart, environment: Mapping[str, Any]) -> Iterator[str]:
     """Check packages, processor and times that the vectors of an encoder with weights were computed with."""
-    if embedder.name not in ENCODERS:
+    if embedder.name == HashEmbedder.name:
         return
-    if _run_anew(report) and not all(report.seconds.get(part) for part in ("load", "tokenise", "forward")):
+    parts = () if _runs_elsewhere(embedder) else ("load", "tokenise", "forward")
+    if _run_anew(report) and not all(report.seconds.get(part) for part in parts):
         yield f"{_run_anew(report)} texts embedded, and no time to load, tokenise or embed"
     if report.distinct and not report.computed_with:
         yield f"{report.distinct} vectors, computed with nothing"
+    if _runs_elsewhere(embedder):
+        return
     yield from (
         f"vectors computed with {line[:60]}"
         for line in report.computed_with
@@ -120,7 +128,20 @@ def _is_here(line: str, report: EmbeddingReport, environment: Mapping[str, Any])
     )
 
 
-def _reused_vectors(report: EmbeddingReport, stated: Mapping[str, Any], *, unchecked: bool) -> Iterator[str]:
+def _agreed(embedder: EmbedderPart) -> float:
+    """Return the least cosine of a vector with the one that it was compared with."""
+    return TOLERATED.cosine if _runs_elsewhere(embedder) else COSINE
+
+
+def _runs_elsewhere(embedder: EmbedderPart) -> bool:
+    """Return whether what computes a vector is a server's, or the user's own code."""
+    backend = embedder.fingerprint.get("backend", "")
+    return form_of(embedder.name) is not None and backend.startswith(("function/", "endpoint/"))
+
+
+def _reused_vectors(
+    report: EmbeddingReport, stated: Mapping[str, Any], least: float, *, unchecked: bool
+) -> Iterator[str]:
     """Check the reused vectors that were embedded again. `unchecked` says that only foreign ones have to be."""
     if not _CHECKED & stated.keys():
         return
@@ -132,26 +153,28 @@ def _reused_vectors(report: EmbeddingReport, stated: Mapping[str, Any], *, unche
     fewest = min(ROWS_CHECKED, foreign if unchecked else report.reused)
     if again < fewest:
         yield f"{again} vectors embedded again, where {foreign} of {report.reused} are foreign: {fewest} have to be"
-    if (again > 0) != (worst is not None) or (worst is not None and not COSINE <= worst <= 1):
+    if (again > 0) != (worst is not None) or (worst is not None and not least <= worst <= 1):
         yield f"{again} vectors embedded again, with a cosine of {worst} at worst"
 
 
 def _texts(subject: AuditSubject, report: EmbeddingReport) -> Iterator[str]:
     """Check the number of distinct texts: segments and questions, and more where a baseline was reproduced as well."""
     exposure, embedder = subject.metrics.exposure, subject.metrics.embedder
-    if not subject.has_dataset or exposure is None or embedder is None:
+    if not subject.has_dataset or embedder is None:
         return
     texts = subject.dataset.texts
-    alone, expected = subject.metrics.reproduction is None, distinct_texts(texts, embedder.name)
+    alone, expected = subject.metrics.reproduction is None, distinct_texts(texts, embedder.fingerprint)
     if report.distinct < expected or (alone and report.distinct > expected):
         yield f"{report.distinct} distinct texts, the dataset has {expected}"
+    if exposure is None:
+        return
     each_once = len(texts.passages) == exposure.segments
     if each_once and (report.tokens < exposure.tokens or report.truncated < exposure.truncated):
         yield (
             f"{report.tokens} tokens and {report.truncated} texts cut, "
             f"where the segments alone have {exposure.tokens} and {exposure.truncated}"
         )
-    of_queries = most_tokens(texts.query_characters, len(texts.queries))
+    of_queries = most_tokens(texts.query_characters, len(texts.queries), embedder.fingerprint.get("query_prefix", ""))
     if alone and report.tokens > exposure.tokens + of_queries:
         yield f"{report.tokens} tokens, where segments have {exposure.tokens} and questions at most {of_queries}"
     if alone and report.truncated > exposure.truncated + len(texts.queries):

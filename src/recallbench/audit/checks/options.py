@@ -20,6 +20,8 @@ _ALWAYS = frozenset(
 """Options that every release recorded."""
 STORE_OPTION = ("set", "store-option")
 """The names of the option that gives options of the store."""
+MAX_TOKENS = "max_tokens"
+"""An option that is only recorded where it was given, under the name that a fingerprint has for what it sets."""
 _ELSEWHERE = frozenset({"version", "dsn", "label"})
 """Options that a command of several runs gives otherwise (`versions`, `repeat`). A gate holds the version to the
 store's, a check the server to what the store says of itself; a label is part of a folder's name."""
@@ -61,6 +63,9 @@ def _stated(subject: AuditSubject, options: Mapping[str, Any]) -> Iterator[str]:
     # A limit that reaches all questions is none.
     if limit is None or (isinstance(limit, int) and limit < metrics.corpus.questions - metrics.retrieval.left_out):
         pairs["limit"] = (limit, metrics.retrieval.limit)
+    if MAX_TOKENS in options:
+        cut = metrics.embedder.fingerprint.get(MAX_TOKENS) if metrics.embedder else None
+        pairs[MAX_TOKENS] = (str(options[MAX_TOKENS]), cut)
     backend = metrics.embedder.fingerprint.get("backend", "").partition("/")[0] if metrics.embedder else ""
     if options["backend"] == "torch" and backend == "openvino":
         pairs["backend"] = (options["backend"], backend)
@@ -138,6 +143,8 @@ def _stated_value(flag: str, options: Mapping[str, Any], metrics: Metrics) -> tu
     for spelling in (name, f"{name}s", name.removeprefix("no_")):
         if spelling in options:
             return spelling, options[spelling]
+    if name == MAX_TOKENS:
+        return name, None
     # Some options are in metrics.json under their own name.
     return name, metrics.retrieval.model_dump().get(name, _UNKNOWN)
 

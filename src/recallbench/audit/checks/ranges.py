@@ -79,7 +79,9 @@ def _tokens_of(subject: AuditSubject) -> float:
     """Return the most tokens that the segments can have; infinity without the dataset."""
     if not subject.has_dataset:
         return math.inf
-    return most_tokens(subject.dataset.texts.passage_characters, subject.dataset.segments)
+    stated = subject.metrics.embedder
+    prefix = stated.fingerprint.get("passage_prefix", "") if stated else ""
+    return most_tokens(subject.dataset.texts.passage_characters, subject.dataset.segments, prefix)
 
 
 def _gold_turns(subject: AuditSubject) -> tuple[int, int]:

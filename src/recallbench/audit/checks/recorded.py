@@ -16,11 +16,15 @@ from recallbench.embedding.fingerprint import (
     source_facts,
     treatment_facts,
 )
+from recallbench.embedding.forms.form import EncoderForm
 from recallbench.embedding.hashing import HashEmbedder
+from recallbench.embedding.registry import form_of, recorded_encoder
+from recallbench.errors import UsageError
 from recallbench.escaping.terminal import hidden, visible
 from recallbench.reading import document, objects, parsed
 from recallbench.reports.reproduction import JSON_NAME
 from recallbench.results import latency, manifest, rows
+from recallbench.results.metrics import EmbedderPart
 from recallbench.scoring.editions import FIRST
 from recallbench.stores.registry import find_store
 from recallbench.stores.statement import StoreRecord, contradictions
@@ -34,6 +38,8 @@ _MARKS = re.compile(
     re.IGNORECASE,
 )
 """Tags, comments and blocks of HTML or Markdown; `<=>` and `<locals>` are none."""
+_ABSENT = "\0"
+"""Takes the place of a fact that is not stated: no pattern has it."""
 SHOWN = 60
 """Characters shown of a refused text."""
 _OF_THE_SET = (
@@ -97,8 +103,10 @@ def _embedder(subject: AuditSubject) -> Iterator[str]:
     encoder = account.get("encoder") if isinstance(account, Mapping) else None
     if encoder != (stated.name if stated else None):
         yield f"the embedder {stated.name if stated else None}, while environment.json tells of {encoder}"
-    if (subject.metrics.exposure is None) != (stated is None):
-        yield "an embedder, and no word on what it saw" if stated else "what an embedder saw, and no embedder"
+    # One that does not let its tokens be counted says nothing of a length.
+    seen = stated is not None and "max_tokens" in stated.fingerprint
+    if (subject.metrics.exposure is not None) != seen:
+        yield "an embedder, and no word on what it saw" if seen else "what an embedder saw, and no length of it"
     if stated is None:
         return
     if fingerprint_digest(stated.fingerprint) != stated.fingerprint_sha256:
@@ -116,6 +124,9 @@ def _embedder(subject: AuditSubject) -> Iterator[str]:
         pinned = {name: pin for name, pin in pinned_hashes(spec).items() if pin and name in stated.fingerprint}
         expected = {**source_facts(spec), **treatment_facts(spec), **pinned}
         optional = {"backend", FIRST_USE, *pinned_hashes(spec)}
+    elif form := form_of(stated.name):
+        yield from _facts_of_own(form, stated)
+        return
     else:
         yield f"an embedder called {stated.name}, which this release does not know"
         return
@@ -126,6 +137,26 @@ def _embedder(subject: AuditSubject) -> Iterator[str]:
     )
     unknown = sorted(stated.fingerprint.keys() - expected.keys() - optional)
     yield from (f"fingerprint {name}, which {stated.name} never has" for name in unknown)
+
+
+def _facts_of_own(form: EncoderForm, stated: EmbedderPart) -> Iterator[str]:
+    """Yield what the fingerprint of one's own encoder states otherwise than any of its form does."""
+    if _recorded_otherwise(stated.name):
+        yield f"an embedder called {stated.name}, which is not typed {form.typed}"
+    for name, pattern in form.facts.items():
+        if not re.fullmatch(pattern, stated.fingerprint.get(name, _ABSENT)):
+            yield f"fingerprint {name} {stated.fingerprint.get(name)}, {form.typed} has {pattern}"
+    for name, value in stated.fingerprint.items():
+        known = [pattern for names, pattern in form.further.items() if re.fullmatch(names, name)]
+        if name not in form.facts and not any(re.fullmatch(pattern, value) for pattern in known):
+            yield f"fingerprint {name} {value[:SHOWN]}, which {form.typed} never has"
+
+
+def _recorded_otherwise(name: str) -> bool:
+    try:
+        return recorded_encoder(name) != name
+    except UsageError:
+        return True
 
 
 def _strings(subject: AuditSubject) -> Iterator[str]:

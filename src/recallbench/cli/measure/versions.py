@@ -18,6 +18,7 @@ EXAMPLE = "recallbench versions --corpus locomo --dsn postgresql://… 0.2.1 0.4
     option("store", "The memory under test; pgmnemo is the one with versions."),
     option("dsn", "A server where databases may be created [default: $PGMNEMO_DSN]."),
     options.EMBEDDER,
+    options.MAX_TOKENS,
     options.BACKEND,
     *options.of_stores("pgmnemo"),
     *options.CORPUS,

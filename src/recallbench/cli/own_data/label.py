@@ -35,6 +35,7 @@ SHOWN = 400
     option("store", "The store that proposes.", default="bm25"),
     options.DSN,
     options.EMBEDDER,
+    options.MAX_TOKENS,
     options.BACKEND,
     *options.of_stores(),
     options.CACHE_DIR,

@@ -14,6 +14,7 @@ from recallbench.cli.command import argument, command
     options.STORE,
     options.DSN,
     options.EMBEDDER,
+    options.MAX_TOKENS,
     *options.of_stores(),
     options.CORPUS_FILE,
     options.CACHE_DIR,

@@ -10,7 +10,7 @@ from recallbench.cli.command import argument, command
 
 
 @command(
-    argument("name", "A corpus (locomo, longmemeval) or an encoder (bge-m3, dragon-plus)."),
+    argument("name", "A corpus (locomo, longmemeval) or an encoder (bge-m3, dragon-plus, hub:OWNER/NAME@REVISION)."),
     options.CACHE_DIR,
     options.QUIET,
     epilog="",
@@ -27,6 +27,13 @@ def fetch(name: str, cache_dir: Path | None, quiet: bool) -> int:
     progress, environ = listener(quiet), dict(os.environ)
     if name in CORPORA:
         print(fetch_corpus(facts(name, load()), environ, progress))
+    elif name.lower().startswith("hub:"):
+        from recallbench.embedding.forms.form import EncoderRequest
+        from recallbench.embedding.forms.hub_revision import fetch_model
+
+        request = EncoderRequest(name, cache_dir or options.default_cache(), environ, progress)
+        for path in fetch_model(request):
+            print(path)
     elif name in ENCODERS:
         from recallbench.embedding.weights import fetch_weights
 

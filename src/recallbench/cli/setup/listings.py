@@ -60,6 +60,7 @@ def stores() -> int:
 def embedders() -> int:
     """List the encoders."""
     from recallbench.embedding.encoders import ENCODERS
+    from recallbench.embedding.registry import FORMS
 
     rows = [("encoder", "passages", "revision", "pooling", "dimensions")]
     for name, spec in ENCODERS.items():
@@ -68,6 +69,10 @@ def embedders() -> int:
         )
         rows.append((name, spec.passage.repo, spec.passage.revision, spec.pooling, dims))
     _print([*rows, ("hash", "built in", "", "hashed words", "256 (for dry runs)")])
+    print("\nan encoder of your own:")
+    _print(
+        [("--embedder", "what it is"), *{form.typed: (form.typed, form.summary) for form in FORMS.values()}.values()]
+    )
     return 0
 
 

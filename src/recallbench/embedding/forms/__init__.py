@@ -1,0 +1,1 @@
+"""Encoders of one's own, by the form of their name."""

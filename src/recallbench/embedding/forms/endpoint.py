@@ -1,0 +1,204 @@
+"""An embeddings endpoint as OpenAI has it: `https://host/v1#MODEL`; POST /embeddings lies below the address.
+
+    POST /embeddings  {"model": "…", "input": ["…", …]}
+                      -> {"data": [{"index": 0, "embedding": […]}, …], "model": "…", "usage": {"prompt_tokens": 12}}
+    GET  /models      -> {"data": [{"id": "…"}, …]}     (only asked where no #MODEL is named)
+
+The key goes into RECALLBENCH_EMBEDDER_TOKEN, and is never written.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from recallbench.addresses import ENCODER, recorded_name
+from recallbench.embedding.embedder import Matrix
+from recallbench.embedding.encoders import Role
+from recallbench.embedding.fingerprint import PINNED
+from recallbench.embedding.forms.form import EncoderForm, EncoderRequest
+from recallbench.embedding.forms.outside_encoder import OutsideEncoder
+from recallbench.errors import RecallBenchError, UsageError
+from recallbench.web_json import Web
+
+AT_ONCE = 64
+"""Texts in one request at most."""
+FIRST_SIZE, LARGEST_SIZE = 16_000, 400_000
+"""Characters in one request: few at first, since a small machine takes a minute for what a large one does at once."""
+QUICK, SLOW = 2.0, 15.0
+"""Seconds of a request after which the next may be twice as large, or is to be half as large."""
+ABSENT = (404, 405, 501)
+_MODEL = re.compile(r"[\w./:@+-]{1,200}")
+_ADDRESS = r"https?://[\w.:\[\]~%/+@,=-]+"
+
+
+class EndpointEncoder(OutsideEncoder):
+    """Asks the endpoint for vectors, and counts what it says that they cost."""
+
+    batch_size = AT_ONCE
+    remedy = "look at the endpoint's own log; it has to answer as OpenAI's does"
+
+    def __init__(self, request: EncoderRequest) -> None:
+        super().__init__(request.progress)
+        request.refuse_length("the endpoint decides itself how much of a text it reads")
+        self.name = self.title = recorded(request.name)
+        address, _, self._named = request.name.partition("#")
+        self._address = recorded_name(address, ENCODER)
+        self._web = Web(address, request.environ, ENCODER)
+        self._size = FIRST_SIZE
+        self._stated = ""
+        self._tokens = 0
+
+    @property
+    def backend(self) -> str:
+        return "endpoint/elsewhere"
+
+    @cached_property
+    def fingerprint(self) -> Mapping[str, str]:
+        dims = self.stored_dims
+        return {
+            "encoder": self.model,
+            "endpoint": self._address,
+            "model": self._stated or "not stated",
+            "stored_dims": str(dims),
+            "dtype": "float32",
+            "backend": self.backend,
+            PINNED: "no: an endpoint, which may change what it runs under a name",
+        }
+
+    @property
+    def computation(self) -> str:
+        return f"{self.model} at {self._address}"
+
+    @property
+    def usage(self) -> Mapping[str, int]:
+        return {"requests": self._web.sent, "requests_again": self._web.again, "tokens": self._tokens}
+
+    @property
+    def notes(self) -> Sequence[str]:
+        counted = f"{self._tokens:,} tokens" if self._tokens else "no tokens"
+        return (f"the endpoint counted {counted} in {self._web.sent:,} requests of this run",)
+
+    @cached_property
+    def model(self) -> str:
+        """The model's name: the one that was asked for, else the only one there is."""
+        if self._named:
+            return self._named
+        models = self.models()
+        if len(models) != 1:
+            raise UsageError(
+                f"{self.name} serves {'several models' if models else 'models that it does not list'}",
+                expected=f"--embedder {self.name}#MODEL",
+                found=", ".join(models[:10]) or "no list of models",
+                remedy="name the model behind a #",
+            )
+        return models[0]
+
+    def models(self) -> list[str]:
+        """Return the models that the endpoint lists."""
+        _, answer = self._web.ask("GET", "/models", None, "asking for its models", missing=ABSENT, tries=2)
+        listed = answer.get("data") if isinstance(answer, dict) else None
+        names = [entry.get("id") for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+        return [name for name in names if isinstance(name, str) and _MODEL.fullmatch(name)]
+
+    def vectors(self, texts: Sequence[str], role: Role) -> Matrix:
+        blocks, start = [], 0
+        while start < len(texts):
+            count, size = 1, len(texts[start])
+            while start + count < len(texts) and size + len(texts[start + count]) <= self._size:
+                size += len(texts[start + count])
+                count += 1
+            blocks.append(self._ask(texts[start : start + count]))
+            start += count
+        try:
+            return np.concatenate(blocks)
+        except ValueError as error:
+            raise self.unfit("vectors of one length", str(error)) from error
+
+    def close(self) -> None:
+        self._web.close()
+
+    def _ask(self, texts: Sequence[str]) -> Matrix:
+        since = time.monotonic()
+        body = {"model": self.model, "input": list(texts)}
+        _, answer = self._web.ask("POST", "/embeddings", body, f"embedding a batch of {len(texts)}")
+        seconds = time.monotonic() - since
+        if seconds < QUICK:
+            self._size = min(self._size * 2, LARGEST_SIZE)
+        elif seconds > SLOW:
+            self._size = max(self._size // 2, FIRST_SIZE // 8)
+        rows = _rows(answer, len(texts))
+        if rows is None:
+            raise self.unfit('"data" with an entry for each text: "index" and "embedding"', repr(answer)[:200])
+        self._note_usage(answer)
+        return self.checked(rows, len(texts))
+
+    def _note_usage(self, answer: Mapping[str, Any]) -> None:
+        usage, model = answer.get("usage"), answer.get("model")
+        counted = usage.get("prompt_tokens", usage.get("total_tokens")) if isinstance(usage, dict) else None
+        if isinstance(counted, int) and not isinstance(counted, bool) and counted > 0:
+            self._tokens += counted
+        if isinstance(model, str) and _MODEL.fullmatch(model):
+            if self._stated not in ("", model):
+                raise self.unfit(f"answers of {self._stated}, as before", f"one of {model}")
+            self._stated = model
+
+
+def _rows(answer: Any, count: int) -> list[Any] | None:
+    """Return the vectors in the order of the texts; None for an answer without one for each."""
+    data = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):
+        return None
+    placed = {entry.get("index", place): entry.get("embedding") for place, entry in enumerate(data)}
+    if len(data) != count or placed.keys() != set(range(count)):
+        return None
+    return [placed[place] for place in range(count)]
+
+
+def recorded(name: str) -> str:
+    """Return the name without user and password; raises UsageError for what is no address with a model's name."""
+    address, mark, model = name.partition("#")
+    if mark and not _MODEL.fullmatch(model):
+        raise UsageError(
+            "the model's name can't be read", expected=f"{ENCODER.example}#MODEL", found=model[:80] or "none"
+        )
+    return recorded_name(address, ENCODER) + mark + model
+
+
+def _status(request: EncoderRequest) -> tuple[bool, str, str]:
+    try:
+        encoder = EndpointEncoder(request)
+        try:
+            listed = encoder.models()
+            model = encoder.model
+        finally:
+            encoder.close()
+    except RecallBenchError as error:
+        return False, error.brief, error.remedy
+    if listed and model not in listed:
+        return False, f"{encoder.name}: it lists no {model}", f"name one of: {', '.join(listed[:10])}"
+    return True, f"{encoder.name}: model {model}", ""
+
+
+ENDPOINT = EncoderForm(
+    typed="https://HOST/v1#MODEL",
+    summary="an embeddings endpoint as OpenAI has it",
+    recorded=recorded,
+    open=EndpointEncoder,
+    status=_status,
+    facts={
+        "encoder": _MODEL.pattern,
+        "endpoint": _ADDRESS,
+        "model": f"{_MODEL.pattern}|not stated",
+        "stored_dims": "[0-9]+",
+        "dtype": "float32",
+        "backend": "endpoint/elsewhere",
+        PINNED: "no: .+",
+    },
+    further={},
+)

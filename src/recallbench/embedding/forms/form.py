@@ -1,0 +1,66 @@
+"""The ways to name an encoder of one's own, each declared in a module of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from recallbench.embedding.encoder import Encoder
+from recallbench.embedding.memo import Memo
+from recallbench.embedding.options import Backend
+from recallbench.errors import UsageError
+from recallbench.progress import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderRequest:
+    """What an encoder is opened with."""
+
+    name: str
+    """As it was typed."""
+    cache_dir: Path
+    environ: Mapping[str, str]
+    progress: Progress
+    backend: Backend = "auto"
+    max_tokens: int | None = None
+    """The user's own length."""
+
+    @property
+    def memo(self) -> Memo:
+        """Small facts that are remembered between runs."""
+        return Memo(self.cache_dir / "memo")
+
+    @property
+    def place(self) -> str:
+        """The name without its scheme."""
+        return self.name.partition(":")[2]
+
+    def refuse_length(self, reason: str) -> None:
+        """Raise UsageError where a length was asked for that nothing here can keep."""
+        if self.max_tokens is not None:
+            raise UsageError(
+                f"--max-tokens can't be kept: {reason}",
+                expected="--max-tokens with --embedder path:DIR or hub:OWNER/NAME@REVISION",
+                found=f"--max-tokens {self.max_tokens}",
+                remedy="leave out --max-tokens",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderForm:
+    """A way to name an encoder."""
+
+    typed: str
+    """How it is typed."""
+    summary: str
+    recorded: Callable[[str], str]
+    """Returns the name as results may hold it; raises UsageError for one that makes no sense."""
+    open: Callable[[EncoderRequest], Encoder[Any]]
+    status: Callable[[EncoderRequest], tuple[bool, str, str]]
+    """Returns whether it could be used now, in words, and what to do; embeds nothing."""
+    facts: Mapping[str, str]
+    """Pattern of each fact that its fingerprint always has, for an audit."""
+    further: Mapping[str, str]
+    """Pattern of facts that it may have besides, by a pattern of their name."""

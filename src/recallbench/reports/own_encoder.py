@@ -1,0 +1,18 @@
+"""What has to be said of an encoder that is not a registered one."""
+
+from __future__ import annotations
+
+from recallbench.embedding.fingerprint import PINNED
+from recallbench.results.metrics import Metrics
+
+
+def encoder_remarks(metrics: Metrics) -> list[str]:
+    """Return sentences on what nobody can know or get again of the encoder; none for a registered one."""
+    embedder = metrics.embedder
+    if embedder is None:
+        return []
+    remarks = [] if metrics.exposure else ["How much of a text the encoder reads is not known."]
+    pinned, _, reason = embedder.fingerprint.get(PINNED, "").partition(": ")
+    if pinned == "no":
+        remarks.append(f"The encoder is pinned to no public revision: it is {reason}.")
+    return remarks
