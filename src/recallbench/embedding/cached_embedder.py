@@ -11,12 +11,12 @@ import numpy as np
 
 from recallbench.corpora.labelled_sets.set_name import folder_word
 from recallbench.embedding.embedder import EmbeddingReport, Embeddings, Matrix
-from recallbench.embedding.encoder import Encoder
 from recallbench.embedding.encoders import Role
 from recallbench.embedding.engine_choice import ProofTexts
 from recallbench.embedding.fingerprint import fingerprint_digest, text_key
 from recallbench.embedding.own_key import Seal, own_key
 from recallbench.embedding.spot_check import CachedText, SpotCheck, worst_cosine
+from recallbench.embedding.text_encoder import TextEncoder
 from recallbench.embedding.vector_cache import RowState, VectorCache
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.progress import Advance, Progress
@@ -54,7 +54,7 @@ class PendingText(NamedTuple):
 class CachedEmbedder:
     """Embeds with one encoder and caches every vector."""
 
-    def __init__(self, encoder: Encoder[Any], *, cache_dir: Path, progress: Progress, recheck_own: bool) -> None:
+    def __init__(self, encoder: TextEncoder[Any], *, cache_dir: Path, progress: Progress, recheck_own: bool) -> None:
         self.name = encoder.name
         self._encoder = encoder
         self._cache_dir = cache_dir

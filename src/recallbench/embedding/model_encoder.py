@@ -8,19 +8,19 @@ from pathlib import Path
 
 from recallbench.embedding import machine
 from recallbench.embedding.embedder import Matrix, ProofStatus
-from recallbench.embedding.encoder import Encoder
 from recallbench.embedding.encoders import EncoderSpec, Role
 from recallbench.embedding.engine_choice import EngineChoice
 from recallbench.embedding.fingerprint import fingerprint
 from recallbench.embedding.memo import Memo
 from recallbench.embedding.options import Backend
+from recallbench.embedding.text_encoder import TextEncoder
 from recallbench.embedding.tokens import EncoderTokenizer, TokenIds, TokenisedText
 from recallbench.embedding.weights import FileResolver
 from recallbench.extras import require
 from recallbench.progress import Progress
 
 
-class ModelEncoder(Encoder[TokenIds]):
+class ModelEncoder(TextEncoder[TokenIds]):
     """Tokenises by itself, and runs the weights with the engine that is chosen for this machine."""
 
     def __init__(

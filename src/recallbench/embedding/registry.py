@@ -9,7 +9,6 @@ from typing import Any
 
 from recallbench.embedding.cached_embedder import CachedEmbedder
 from recallbench.embedding.embedder import Embedder
-from recallbench.embedding.encoder import Encoder
 from recallbench.embedding.encoders import ENCODERS, EncoderSpec
 from recallbench.embedding.forms.endpoint import ENDPOINT
 from recallbench.embedding.forms.form import EncoderForm, EncoderRequest
@@ -19,6 +18,7 @@ from recallbench.embedding.forms.path import PATH
 from recallbench.embedding.hashing import HashEmbedder
 from recallbench.embedding.model_encoder import ModelEncoder
 from recallbench.embedding.options import Backend
+from recallbench.embedding.text_encoder import TextEncoder
 from recallbench.embedding.weights import weights_status
 from recallbench.errors import UsageError
 from recallbench.progress import Progress, Silent
@@ -84,7 +84,7 @@ def open_embedder(
     return CachedEmbedder(opened, cache_dir=cache_dir, progress=progress, recheck_own=recheck_own or opened.may_change)
 
 
-def _opened(encoder: str | EncoderSpec, request: EncoderRequest) -> Encoder[Any]:
+def _opened(encoder: str | EncoderSpec, request: EncoderRequest) -> TextEncoder[Any]:
     form = form_of(encoder) if isinstance(encoder, str) else None
     if form is not None:
         return form.open(request)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recallbench.embedding.encoder import Encoder
 from recallbench.embedding.memo import Memo
 from recallbench.embedding.options import Backend
+from recallbench.embedding.text_encoder import TextEncoder
 from recallbench.errors import UsageError
 from recallbench.progress import Progress
 
@@ -57,7 +57,7 @@ class EncoderForm:
     summary: str
     recorded: Callable[[str], str]
     """Returns the name as results may hold it; raises UsageError for one that makes no sense."""
-    open: Callable[[EncoderRequest], Encoder[Any]]
+    open: Callable[[EncoderRequest], TextEncoder[Any]]
     status: Callable[[EncoderRequest], tuple[bool, str, str]]
     """Returns whether it could be used now, in words, and what to do; embeds nothing."""
     facts: Mapping[str, str]

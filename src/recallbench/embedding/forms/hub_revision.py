@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from recallbench import hub
-from recallbench.embedding.encoder import Encoder
 from recallbench.embedding.encoders import PinnedFiles
 from recallbench.embedding.forms.form import EncoderForm, EncoderRequest
 from recallbench.embedding.forms.model_facts import FURTHER, model_facts
 from recallbench.embedding.forms.model_settings import MODULES, ModelSettings, read_model_settings
 from recallbench.embedding.forms.model_source import ModelSource, model_status, open_model
+from recallbench.embedding.text_encoder import TextEncoder
 from recallbench.embedding.weights import FileResolver
 from recallbench.errors import Blocked, RecallBenchError, UsageError
 from recallbench.reading import document, parsed
@@ -127,7 +127,7 @@ def _parsed(name: str) -> tuple[str, str]:
     )
 
 
-def _open(request: EncoderRequest) -> Encoder[Any]:
+def _open(request: EncoderRequest) -> TextEncoder[Any]:
     return open_model(HubSource(*_parsed(request.name), request), request)
 
 

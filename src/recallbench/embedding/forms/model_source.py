@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from recallbench.embedding.encoder import Encoder
 from recallbench.embedding.encoders import EncoderSpec, PinnedFiles
 from recallbench.embedding.forms.form import EncoderRequest
 from recallbench.embedding.forms.model_settings import ModelSettings, read_model_settings
 from recallbench.embedding.forms.sentence_encoder import SentenceEncoder
 from recallbench.embedding.model_encoder import ModelEncoder
+from recallbench.embedding.text_encoder import TextEncoder
 from recallbench.errors import InputError, RecallBenchError, UsageError
 from recallbench.extras import require
 
@@ -42,7 +42,7 @@ class ModelSource(ABC):
         """Return the names of all files that sentence-transformers may read."""
 
 
-def open_model(source: ModelSource, request: EncoderRequest) -> Encoder[Any]:
+def open_model(source: ModelSource, request: EncoderRequest) -> TextEncoder[Any]:
     """Return the encoder of a model: sentence-transformers runs whatever the engines here do not."""
     require("embed", f"embedding with {source.name}")
     settings = read_model_settings(source)

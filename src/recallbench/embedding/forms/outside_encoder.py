@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from recallbench.embedding.embedder import Matrix
-from recallbench.embedding.encoder import Encoder
 from recallbench.embedding.encoders import Role
+from recallbench.embedding.text_encoder import TextEncoder
 from recallbench.embedding.vector_agreement import Difference
 from recallbench.errors import InputError
 
@@ -20,7 +20,7 @@ TOLERATED = Difference(0.999, 1e-2)
 TRIAL = "A text to learn the width of a vector from."
 
 
-class OutsideEncoder(Encoder[str]):
+class OutsideEncoder(TextEncoder[str]):
     """Texts go out, vectors come back, and each is checked."""
 
     may_change: ClassVar[bool] = True

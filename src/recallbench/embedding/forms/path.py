@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.corpora.labelled_sets.set_name import folder_word
-from recallbench.embedding.encoder import Encoder
 from recallbench.embedding.encoders import PinnedFiles
 from recallbench.embedding.forms.form import EncoderForm, EncoderRequest
 from recallbench.embedding.forms.model_facts import FURTHER, model_facts
 from recallbench.embedding.forms.model_settings import ModelSettings
 from recallbench.embedding.forms.model_source import ModelSource, model_status, open_model
 from recallbench.embedding.memo import Memo
+from recallbench.embedding.text_encoder import TextEncoder
 from recallbench.embedding.weights import remembered_sha256
 from recallbench.errors import RecallBenchError, UsageError
 
@@ -67,7 +67,7 @@ def _source(request: EncoderRequest) -> FolderSource:
     return FolderSource(folder.absolute(), request.memo)
 
 
-def _open(request: EncoderRequest) -> Encoder[Any]:
+def _open(request: EncoderRequest) -> TextEncoder[Any]:
     return open_model(_source(request), request)
 
 

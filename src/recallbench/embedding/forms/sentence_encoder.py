@@ -15,11 +15,11 @@ import numpy as np
 
 from recallbench.embedding import machine
 from recallbench.embedding.embedder import Matrix
-from recallbench.embedding.encoder import Encoder
 from recallbench.embedding.encoders import PinnedFiles, Role
 from recallbench.embedding.fingerprint import FIRST_USE, PINNED
 from recallbench.embedding.forms.form import EncoderRequest
 from recallbench.embedding.forms.model_settings import ModelSettings
+from recallbench.embedding.text_encoder import TextEncoder
 from recallbench.embedding.tokens import EncoderTokenizer
 from recallbench.embedding.torch_engine import available_device, silent_transformers
 from recallbench.embedding.weights import FileResolver
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 BATCH = 32
 
 
-class SentenceEncoder(Encoder[str]):
+class SentenceEncoder(TextEncoder[str]):
     """Hands texts to `SentenceTransformer.encode`, and counts their tokens with the model's own tokenizer."""
 
     def __init__(

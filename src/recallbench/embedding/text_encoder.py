@@ -16,7 +16,7 @@ Content = TypeVar("Content")
 """A text as an encoder takes it: token ids, or the text itself."""
 
 
-class Encoder(ABC, Generic[Content]):
+class TextEncoder(ABC, Generic[Content]):
     """An encoder with its machinery. Nothing heavy is loaded until a fact or a vector of it is asked for."""
 
     name: str
