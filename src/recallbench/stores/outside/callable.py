@@ -20,7 +20,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from recallbench.addresses import PYTHON, recorded_name, scheme_of
 from recallbench.confidential import without_secrets
@@ -28,14 +28,16 @@ from recallbench.errors import UsageError
 from recallbench.patience import PATIENCE, patience_of
 from recallbench.stores.options import StoreOption
 from recallbench.stores.outside.answer import ALIKE, BY_K, GO_ON, RANKS, SCORES, Contract
-from recallbench.stores.outside.class_memory import ClassMemory, ClassSearcher, is_memory_class
-from recallbench.stores.outside.function_memory import FunctionMemory, FunctionSearcher
 from recallbench.stores.outside.own_code import EXAMPLE, OwnCode
 from recallbench.stores.outside.parameters import recorded_text
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 from recallbench.stores.vectors import checked_rows
+
+if TYPE_CHECKING:
+    from recallbench.stores.outside.class_memory import ClassMemory, ClassSearcher
+    from recallbench.stores.outside.function_memory import FunctionMemory, FunctionSearcher
 
 # The code is the store itself, and stands in its version.
 CALL = StoreOption("call", "Your function or class, as `module:name`", deviation="", flag="call")
@@ -100,7 +102,11 @@ class CallableStore(Store):
         self._code = OwnCode(call, patience)
         self._texts = texts
         self._contract = Contract(f"`{call}`", f"mend the {self._code.noun}; {GO_ON}")
-        self._memory = (
+        # Imported here: help and completion ask for the options alone.
+        from recallbench.stores.outside.class_memory import ClassMemory, is_memory_class
+        from recallbench.stores.outside.function_memory import FunctionMemory
+
+        self._memory: ClassMemory | FunctionMemory = (
             ClassMemory(self._code, texts, self._contract)
             if is_memory_class(self._code.object)
             else FunctionMemory(self._code, texts)
@@ -145,7 +151,7 @@ class CallableStore(Store):
         stated = {str(name): str(value) for name, value in own.items()} if isinstance(own, Mapping) else {}
         function = {"callable.function": self._code.name}
         # A function states its parameters where one was set; without that, results are as they always were.
-        parameters = self._parameters if self._texts or self._code.noun == "class" else {}
+        parameters = self._parameters if self._texts or self._memory.noun == "class" else {}
         settings = {f"callable.{name}": value for name, value in without_secrets(stated).items()}
         # Whatever else the user's settings are called, this one is ours.
         return function | settings | parameters | function
@@ -153,10 +159,10 @@ class CallableStore(Store):
     def evidence(self) -> Mapping[str, str]:
         file = getattr(self._code.module, "__file__", None)
         source = hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else "built in"
-        own = f"the {self._code.noun}'s own"
+        own = f"the {self._memory.noun}'s own"
         scores = BY_K if getattr(self._code.object, "scores_depend_on_k", False) else ALIKE
         evidence = {"index": own, "plan": own, "module_sha256": source}
-        if isinstance(self._memory, ClassMemory):
+        if self._memory.noun == "class":
             evidence["calls"] = self.description
         return evidence | {SCORES: scores if self._memory.scored else RANKS}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
 from itertools import islice
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -78,8 +78,11 @@ class Reading(NamedTuple):
     """Else the rank stands for the score: 1 / rank."""
 
 
-def read_answer(answer: Any, query: Query, most: int, known: KnownItems, contract: Contract) -> Reading:
-    """Return the first hits of an answer, `most` of them; raises InputError where they can't be read."""
+def read_answer(answer: Any, query: Query, k: int, known: KnownItems, contract: Contract, *, cut: bool) -> Reading:
+    """Return the hits of an answer; raises InputError where they can't be read, or are more than k and not to be cut.
+
+    Of an answer that may never end no more is read than decides.
+    """
     if isinstance(answer, Mapping):
         answer = next((answer[name] for name in LISTS if name in answer), answer)
     if not isinstance(answer, Iterable) or isinstance(answer, (str, bytes, Mapping)):
@@ -87,7 +90,11 @@ def read_answer(answer: Any, query: Query, most: int, known: KnownItems, contrac
         raise contract.broken(query, HITS, _kind(answer) + keys)
     ids: list[int] = []
     scores: list[float] = []
-    for hit in islice(answer, most):
+    hits = list(islice(answer, k if cut else k + 1))
+    if len(hits) > k:
+        count = str(len(answer)) if isinstance(answer, Sized) else f"{len(hits)} or more"
+        raise contract.broken(query, f"at most k = {k} hits", f"{count} hits")
+    for hit in hits:
         paired = isinstance(hit, (tuple, list)) and len(hit) == 2
         item, score = hit if paired else (hit, None if _is_id(hit) else _field(hit, SCORE_FIELDS))
         id, name = known.find(item, ids)

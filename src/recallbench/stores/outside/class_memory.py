@@ -44,6 +44,8 @@ def is_memory_class(own: Any) -> bool:
 class ClassMemory:
     """Makes instances of the class, and calls their methods."""
 
+    noun = "class"
+
     def __init__(self, code: OwnCode, texts: Mapping[str, str], contract: Contract) -> None:
         """`texts` are the values of `--set`; raises UsageError for a class that can't be used or does not take them."""
         self._code, self._contract, kind = code, contract, code.object
@@ -124,12 +126,11 @@ class ClassMemory:
             "scope": self._scope(query.scope),
             "asked_at": query.asked_at,
         }
-        # One more than may come tells that there are too many, of an endless answer too.
-        most = k + 1 if self._search.takes("k") else k
+        cut = not self._search.takes("k")
         return self._call(
             f"searching for {question_of(query)}",
             self._search.bound(instance, values),
-            lambda answer: read_answer(answer, query, most, known, self._contract),
+            lambda answer: read_answer(answer, query, k, known, self._contract, cut=cut),
             expected=HITS,
             otherwise=f"; {GO_ON}",
         )

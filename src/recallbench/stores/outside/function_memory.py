@@ -18,6 +18,7 @@ Searcher = Callable[[Query, int], Iterable[tuple[int, float]]]
 class FunctionMemory:
     """Calls the function, with the parameters of `--set`."""
 
+    noun = "function"
     description = "a function, called for each scope"
     scored = True
 

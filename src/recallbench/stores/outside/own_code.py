@@ -46,7 +46,7 @@ class OwnCode:
         try:
             with time_limit(self._patience):
                 return act()
-        except RecallBenchError:
+        except (RecallBenchError, KeyboardInterrupt):
             raise
         except TimeLimitExceeded as late:
             raise InputError(
@@ -56,7 +56,7 @@ class OwnCode:
                 remedy=f"mend the {self.noun}, or allow more seconds with {STORE.patience}{otherwise}",
                 traceback=user_calls(late),
             ) from late
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # one that was cancelled or wants to leave has failed as well
             raise InputError(
                 f"`{self.name}` failed while {doing}",
                 expected=expected,
