@@ -14,7 +14,9 @@ from typing import Any
 from recallbench.errors import RecallBenchError, UsageError
 
 _OURS = str(Path(__file__).parent)
-_IMPORTING = ("<frozen importlib", str(Path(importlib.__file__).parent))
+_LIBRARY = Path(importlib.__file__).parents[1]
+_CALLING = ("<frozen importlib", str(_LIBRARY / "importlib"), str(_LIBRARY / "asyncio"))
+"""Where the calls between this project and the user's code lie."""
 _GIVEN: dict[str, Any] = {}
 """Objects that were given as such, by name: one of a notebook or a function can't be imported."""
 _CHAINED = 10
@@ -91,7 +93,7 @@ def user_traceback(error: BaseException) -> str:
 def user_calls(error: BaseException) -> str:
     """Return the calls of the user's code that led to an error, the last one last."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if not frame.filename.startswith((_OURS, *_IMPORTING))]
+    own = [frame for frame in frames if not frame.filename.startswith((_OURS, *_CALLING))]
     return "".join(traceback.StackSummary.from_list(own).format()).rstrip()
 
 

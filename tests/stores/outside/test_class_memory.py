@@ -94,6 +94,7 @@ SEARCH = "search(self, query, k)"
             memory("add(self, text, metadata=None)", SEARCH, OF_LIBRARY, "rows += [(metadata, text)]"),
             OWLS,
         ),
+        (memory("add(self, messages, *, metadata=None)", SEARCH, OF_LIBRARY, "rows += [(metadata, messages)]"), OWLS),
         (memory("add(self, text)", SEARCH, "key", "rows += [(f'n{len(rows)}', text)]; return rows[-1][0]"), RANKED),
         (memory("add(self, text)", SEARCH, "(text, n)", "rows += [(0, text)]"), OWLS),
         (memory("add(self, text)", SEARCH, "Thing(content=text)", "rows += [(0, text)]"), RANKED),
@@ -147,6 +148,24 @@ class Memory:
     assert store.needs_vectors
     assert store.search(QUESTION, 2) == [Hit(4, 0.5), Hit(15, 0.5)]
     assert store.settings() == {"callable.function": "class_of_mine:Memory", "unit": "0.5"}
+
+
+def test_a_vector_with_a_default_is_given_where_the_class_says_so(opened: Opened) -> None:
+    source = """
+class Memory:
+    def __init__(self):
+        self.rows = []
+    def add(self, id, text, embedding=None):
+        self.rows.append((id, embedding))
+    def search(self, query, k, embedding=None):
+        return [(id, -1.0 if vector is None else float(vector @ embedding)) for id, vector in self.rows][:k]
+class Wanting(Memory):
+    needs_vectors = True
+"""
+    assert opened(source).search(QUESTION, 1) == [Hit(3, -1.0)]
+    wanting = opened(source, "Wanting")
+    assert wanting.needs_vectors
+    assert wanting.search(QUESTION, 1) == [Hit(3, 0.0)]
 
 
 def test_each_scope_has_an_instance_that_is_closed_after_it(opened: Opened) -> None:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from recallbench.corpora.labelled_sets.set_name import short_names
-from recallbench.escaping.terminal import visible
+from recallbench.escaping.terminal import shortened, visible
 from recallbench.reports.cells import figure, interval, saturation, system
 from recallbench.reports.reproduction import LABEL, PAGE_NAME, ReproductionRecord
 from recallbench.reports.result_page import PAGE
@@ -68,7 +68,8 @@ def print_failures(retrieval: Retrieval) -> bool:
     shown: set[tuple[str, ...]] = {()}
     for problem, errors in (("failed", failures.reasons), ("failed when it was timed", failures.untimed)):
         for question, error in errors.items():
-            print(f"recallbench: question {visible(labels[question])} {problem}: {error.brief}", file=sys.stderr)
+            name = visible(shortened(labels[question]))
+            print(f"recallbench: question {name} {problem}: {error.brief}", file=sys.stderr)
             calls = tuple(line for line in error.traceback.splitlines() if line.startswith("  File "))
             if calls not in shown:
                 print(error.own_code, file=sys.stderr)

@@ -154,7 +154,8 @@ class ClassMemory:
         annotation = self._add.annotation(role)
         if role != "vector" and (_ALL.match(annotation) or annotation.partition(" ")[0] == "str"):
             return annotation.partition(" ")[0] != "str"
-        return self._add.parameter(role).endswith("s")
+        # mem0 calls a text that, or a list of dicts.
+        return self._add.parameter(role).endswith("s") and self._add.parameter(role) != "messages"
 
     def _values(self, item: Item, vector: Any) -> dict[str, Any]:
         id = item.id if _NUMBER.match(self._add.annotation("id")) else str(item.id)
