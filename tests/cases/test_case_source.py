@@ -71,6 +71,24 @@ def test_a_gold_file_is_a_source_of_cases(tmp_path: Path) -> None:
         evaluated(tmp_path / "nowhere.jsonl")
 
 
+def test_a_data_frame_may_have_a_row_for_each_relevant_id() -> None:
+    long = pandas.DataFrame(
+        {
+            "query": ["work?", "plan?", "plan?", "none?"],
+            "relevant": ["acme", "q3", "acme", None],
+            "grade": [1, 2, 0, None],
+            "kind": ["fact", "plan", "plan", "abstention"],
+        }
+    )
+    graded = recallbench.evaluate(long, lambda query, k: RANKED.get(query, [])[:k], k=2)
+    assert [case.grades for case in graded.cases] == [{"acme": 1.0}, {"q3": 2.0, "acme": 0.0}, {}]
+    assert [tuple(case.relevant) for case in graded.cases] == [("acme",), ("q3",), ()]
+    assert all("grade" not in case.labels for case in graded.cases)
+    numbers = pandas.DataFrame({"qid": [7, 7, 8], "query": ["work?", "work?", "plan?"], "relevant": [1, 2, 3]})
+    plain = recallbench.evaluate(numbers, lambda query, k: [3], k=2)
+    assert [(case.name, case.relevant, case.grades) for case in plain.cases] == [("7", (1, 2), None), ("8", (3,), None)]
+
+
 def test_ids_of_queries_may_be_named_as_in_files() -> None:
     for name in ("id", "_id", "qid", "query_id"):
         report = evaluated(

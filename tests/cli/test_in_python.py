@@ -177,6 +177,7 @@ def test_an_exception_in_the_users_code_shows_its_line(place: Path) -> None:
         ("bm25", {"limit": "few"}, "'few' is not a valid integer"),
         ("bm25", {"scope": "all"}, "'all' is not one of 'own', 'pooled'"),
         ("bm25", {"download": "no"}, "download is on or off"),
+        ("exact", {"embedder": open_notes}, "embedder is a text or a number"),
         ("bm25", {"allow_deviation": ["depth"]}, "--allow-deviation depth is not needed"),
         (Notes, {"set": {"longest": 1}}, "has no parameter longest"),
         (Notes, {"set": {"shortest": object()}}, "shortest can't be recorded"),

@@ -49,7 +49,7 @@ def take_cases(source: Source) -> tuple[list[Case], tuple[str, ...]]:
             raise UsageError("a single case", expected="a list, as [{'query': …, 'relevant': […]}]", found="one alone")
         return _distinct([_from_row({"query": query, **_answer_of(value)}) for query, value in source.items()]), ()
     if hasattr(source, "to_dict") and hasattr(source, "columns"):
-        return _distinct([_from_row(row) for row in _rows(source)]), ()
+        return _distinct([_from_row(row) for row in _joined(_rows(source))]), ()
     if not isinstance(source, Iterable):
         raise UsageError("these are no cases", expected=FORMS, found=f"a {type(source).__name__}")
     return _distinct([_case(entry, number) for number, entry in enumerate(source)]), ()
@@ -109,6 +109,25 @@ def _rows(frame: Any) -> list[dict[str, Any]]:
         frame.to_dicts() if polars else frame.astype(object).where(frame.notna(), None).to_dict("records")
     )
     return rows
+
+
+def _joined(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a row for each case; where each row has one relevant id, those of a query are joined.
+
+    A column `grade` has the grade of that id.
+    """
+    ids = [row.get("relevant") for row in rows]
+    if not all(id is None or isinstance(id, (str, int)) for id in ids) or not any(id is not None for id in ids):
+        return rows
+    joined: dict[Any, dict[str, Any]] = {}
+    for row in rows:
+        query = next((row[name] for name in (*NAMES, "query") if row.get(name) is not None), None)
+        first = joined.setdefault(query, {**row, "grade": None, "relevant": {}})
+        if row.get("relevant") is not None:
+            grade = row.get("grade")
+            first["relevant"][row["relevant"]] = 1 if grade is None else grade
+    graded = any(row.get("grade") is not None for row in rows)
+    return [{**row, "relevant": row["relevant"] if graded else list(row["relevant"])} for row in joined.values()]
 
 
 def _distinct(cases: list[Case]) -> list[Case]:

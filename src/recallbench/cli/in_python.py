@@ -105,6 +105,12 @@ def _arguments(options: Mapping[str, Any]) -> Iterator[str]:
             continue
         if name == "set":
             _refuse_objects(value)
+        elif not isinstance(value, (str, int, float, list, tuple, set, frozenset, os.PathLike)):
+            raise UsageError(
+                f"{name} is a text or a number, as on the command line",
+                expected="python:module:function, where it is of your own" if name == "embedder" else "one of these",
+                found=f"a {type(value).__name__}",
+            )
         if isinstance(param, click.Option) and param.is_flag:
             yield from _flag(param, value)
             continue
