@@ -5,8 +5,10 @@
 
     report = recallbench.evaluate([Case("where does acme ship from?", ["d7"])], retrieve, k=10)
 
-`evaluate`, `Case` and `Report` measure a retriever on cases of one's own; `precision`, `recall`, `ndcg` and `mrr` score
-one ranking. Everything else is behind the program `recallbench`, and may change without notice.
+`evaluate` measures one or several retrievers on cases of one's own, and returns a `Report` or several side by side;
+`precision`, `recall`, `ndcg` and `mrr` score one ranking. `run` measures a store under the protocol, `load` reads the
+result of a run, `table` puts reports or results side by side. Everything else is behind the program `recallbench`, and
+may change without notice.
 """
 
 from __future__ import annotations

@@ -71,6 +71,21 @@ def test_a_gold_file_is_a_source_of_cases(tmp_path: Path) -> None:
         evaluated(tmp_path / "nowhere.jsonl")
 
 
+def test_a_folder_of_beir_is_a_source_of_cases(tmp_path: Path) -> None:
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "acme", "text": "a"}\n{"_id": "q3", "text": "b"}\n')
+    queries = '{"_id": "1", "text": "work?"}\n{"_id": "2", "text": "plan?"}\n{"_id": "3", "text": "unjudged?"}\n'
+    (tmp_path / "queries.jsonl").write_text(queries)
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n1\tacme\t1\n2\tq3\t2\n")
+    report = evaluated(tmp_path)
+    assert [(case.id, case.query, case.grades) for case in report.cases] == [
+        ("1", "work?", {"acme": 1.0}), ("2", "plan?", {"q3": 2.0}),
+    ]  # fmt: skip
+    assert report.mrr == 0.75
+    with pytest.raises(InputError, match=r"qrels|queries\.jsonl|corpus\.jsonl"):
+        evaluated(tmp_path / "qrels")
+
+
 def test_a_data_frame_may_have_a_row_for_each_relevant_id() -> None:
     long = pandas.DataFrame(
         {

@@ -11,7 +11,6 @@ from typing import Any, Protocol
 from recallbench.cases.case import SHOWN, Case
 from recallbench.cases.files.records import KNOWN, NAMES
 from recallbench.corpora.field_reader import misspelling_hint
-from recallbench.corpora.labelled_sets.labelled_files import SHORT
 from recallbench.errors import InputError, UsageError
 
 
@@ -27,7 +26,7 @@ class Frame(Protocol):
 
 
 Source = Iterable[Case | Mapping[str, Any] | Sequence[Any]] | Mapping[str, Any] | Frame | str | os.PathLike[str]
-"""Cases, rows of their fields, {query: relevant ids}, a DataFrame, or the path of a gold file."""
+"""Cases, rows of their fields, {query: relevant ids}, a DataFrame, or the path of a gold file or labelled set."""
 FIELDS = tuple(field.name for field in fields(Case))
 FORMS = "Case, {query, relevant}, (query, relevant), a DataFrame with these columns, or the path of a gold file"
 
@@ -40,9 +39,10 @@ def take_cases(source: Source) -> tuple[list[Case], tuple[str, ...]]:
     if isinstance(source, (str, os.PathLike)):
         # Imported here: reading files takes more modules than all the rest.
         from recallbench.cases.files.gold_file import read_gold
+        from recallbench.cases.files.set_folder import read_set
 
         path = Path(source)
-        gold = read_gold(path / SHORT if path.is_dir() else path)
+        gold = read_set(path) if path.is_dir() else read_gold(path)
         return _distinct(list(gold.cases)), gold.notes
     if isinstance(source, Mapping):
         if {"query", "relevant"} <= source.keys():

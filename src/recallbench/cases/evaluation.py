@@ -157,7 +157,7 @@ def evaluate(*args: Any, **options: Any) -> Report | SideBySide[Report]:
     """Ask `retrieve(query, k)` each case and score what comes back.
 
     `cases` are `Case` objects, dictionaries of their fields, (query, relevant) tuples, {query: relevant}, a DataFrame,
-    or the path of a gold file.
+    or the path of a gold file, or of a folder that holds a labelled set.
 
     Of several retrievers, {name: retrieve}, the reports come back side by side: a mapping of name to report that shows
     itself as a table, best first, in which those that share a letter can't be told apart by a paired test.
