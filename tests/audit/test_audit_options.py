@@ -123,6 +123,7 @@ DECIDES_NOTHING = frozenset(
 """Options of where files lie, of what is shown, and of what is let pass."""
 IN_THE_NAME = frozenset(
     {"match", "match-threshold", "match-chunk", "match-embedder", "match-cosine", "split", "qrels-revision", "pin"}
+    | {"corpus-shape", "name"}
 )
 """Options of a set that its name holds; the gold is derived by the name."""
 NO_RESULT = frozenset({"run", "gold", "texts", "ties"})

@@ -97,7 +97,7 @@ def test_a_command_imports_no_other(tmp_path: Path) -> None:
     ("words", "problem", "helps"),
     [
         (("run", "--nonsense"), "No such option '--nonsense'", "recallbench run --help"),
-        (("run",), "Missing argument 'CORPUS'", "recallbench run --help"),
+        (("compare",), "Missing argument 'A'", "recallbench compare --help"),
         (("run", "locomo", "--depth", "3"), "Invalid value for '--depth': 3 is not in the range 10<=x<=10000", "run"),
         (("evaluated",), "No such command 'evaluated'. Did you mean 'evaluate'?", "recallbench --help"),
         (("history",), "Missing argument '{add}'. Choose from: add", "recallbench history --help"),

@@ -217,6 +217,6 @@ def test_wrong_usage_is_refused(tmp_path: Path) -> None:
     code, message = outcome("2", "canary-locomo", "--store", "none-such")
     assert (code, "none-such" in message) == (2, True)
     code, message = outcome("2", "canary-locomo", "--store", "callable")
-    assert (code, "module:function" in message) == (2, True)
+    assert (code, "module:name" in message) == (2, True)
     assert not (tmp_path / "benchmarks").exists()
     assert outcome("2", "locomo", "--store", "bm25", "--no-download")[0] == 3

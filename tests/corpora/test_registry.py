@@ -24,7 +24,7 @@ def test_names_and_groups_are_registered() -> None:
         names("lokomo")
 
 
-@pytest.mark.parametrize("name", [*CORPORA, f"labelled/mine@{'0' * 64}"])
+@pytest.mark.parametrize("name", [*CORPORA, f"labelled/mine@{'0' * 64}", f"own/mine@{'0' * 64}+locomo"])
 def test_every_corpus_brings_a_miniature_that_its_own_reader_reads(tmp_path: Path, name: str) -> None:
     write_miniature(name, tmp_path / "miniature")
     corpus = open_corpus(name, rules=RULES, environ={}, file=tmp_path / "miniature", allow_dataset_deviation=True)

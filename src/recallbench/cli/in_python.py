@@ -17,7 +17,7 @@ from recallbench.cases.loaded_result import LoadedResult, load
 from recallbench.cli.bars import listener
 from recallbench.cli.main import HASH_SEED, usage_error
 from recallbench.cli.measure.run import run as command
-from recallbench.cli.options import run_options, single_corpus
+from recallbench.cli.options import run_options, single_corpus, take_corpus
 from recallbench.cli.settings_file import option_words
 from recallbench.confidential import remember_environment, remember_logins
 from recallbench.errors import UsageError
@@ -31,7 +31,7 @@ OF_COMMANDS = ("config", "dry_run", "require_verified", "strict")
 EXAMPLE = 'recallbench.run("locomo", store=Memory, set={"alpha": 0.3}, folder="tuned")'
 
 
-def run(corpus: str, store: Any = None, **options: Any) -> LoadedResult:
+def run(corpus: str | None = None, store: Any = None, **options: Any) -> LoadedResult:
     """Measure a store on a corpus under the protocol, as `recallbench run` does, and return the result it wrote.
 
     `store` is a store's name or address, as "bm25" or "python:module:Memory"; or a class with add (or ingest) and
@@ -45,11 +45,11 @@ def run(corpus: str, store: Any = None, **options: Any) -> LoadedResult:
     The protocol's gate on the seed holds only where Python was started with PYTHONHASHSEED=42, which the command does
     for itself; else the result says that it fails. Raises Blocked where something is missing.
     """
-    if not isinstance(corpus, str):
+    if corpus is not None and not isinstance(corpus, str):
         raise UsageError("corpus is a name", expected="as 'locomo'", found=f"a {type(corpus).__name__}")
     remember_environment(os.environ)
     with _named(store, options) as named:
-        arguments = [corpus, *_arguments({**options, **named})]
+        arguments = [*([] if corpus is None else [corpus]), *_arguments({**options, **named})]
         remember_logins(arguments)
         try:
             with command.make_context("recallbench run", arguments) as context:
@@ -58,7 +58,8 @@ def run(corpus: str, store: Any = None, **options: Any) -> LoadedResult:
             raise usage_error(error) from None
         quiet = given.pop("quiet")
         of_run = {key: value for key, value in given.items() if key not in (*OF_COMMANDS, "corpus")}
-        asked = replace(run_options(**of_run), corpus=single_corpus(corpus))
+        measured = take_corpus(corpus, of_run)
+        asked = replace(run_options(**of_run), corpus=single_corpus(measured))
         progress = listener(quiet)
         if "PYTHONHASHSEED" not in os.environ:
             progress.note(f"the gate on the seed fails: start Python with PYTHONHASHSEED={HASH_SEED} to keep it")

@@ -66,6 +66,8 @@ VERSION = option("version", "The version to measure: it names the folder, and th
 CORPUS_FILE = option("corpus-file", "The corpus file [default: found by variable or data folder].", type=PATH)
 CORPUS = (
     CORPUS_FILE,
+    option("corpus-shape", "Read --corpus-file as a corpus of your own in this one's shape: longmemeval or locomo."),
+    option("name", "What your own corpus is called [default: like its file]."),
     flag("download/--no-download", "Fetch a corpus or weights that are missing.", default=True),
     option("allow-deviation", "Run although the `dataset` is not the registered one; a deviation.", multiple=True),
 )
@@ -189,6 +191,36 @@ def default_cache() -> Path:
     from recallbench.embedding.registry import default_cache_dir
 
     return default_cache_dir()
+
+
+def take_corpus(named: str | None, others: dict[str, Any]) -> str:
+    """Take a user's own corpus out of the others, and return its name in results; else the one that was named."""
+    from recallbench.corpora.own import identify
+    from recallbench.corpora.registry import SHAPES
+
+    shape, name, file = others.pop("corpus_shape", None), others.pop("name", None), others.get("corpus_file")
+    if shape is None and name is None:
+        if named is None:
+            raise UsageError(
+                "no corpus is named",
+                expected="CORPUS (of `versions`: --corpus NAME), or --corpus-shape SHAPE --corpus-file FILE",
+                remedy="recallbench corpora",
+            )
+        return named
+    if named is not None:
+        raise UsageError(
+            "a corpus of your own has the name that --name gives it",
+            expected="--corpus-shape SHAPE --corpus-file FILE --name NAME alone",
+            found=f"{named} beside it",
+            remedy=f"leave {named} out",
+        )
+    if shape not in SHAPES or file is None:
+        raise UsageError(
+            "a corpus of your own has a shape and a file",
+            expected=f"--corpus-shape {'|'.join(SHAPES)} --corpus-file FILE",
+            found=", ".join([f"--corpus-shape {shape}" if shape else "no shape", *([] if file else ["no file"])]),
+        )
+    return str(identify(file, shape, name))
 
 
 def single_corpus(name: str) -> str:

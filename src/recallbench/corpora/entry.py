@@ -11,6 +11,28 @@ from recallbench.corpora.sources import Download
 from recallbench.protocol.rules import CorpusRules, Rules
 
 
+def unregistered(name: str, file: str, sha256: str) -> CorpusRules:
+    """Return the facts of a corpus that its user brings along: its hash is all that is registered of it."""
+    return CorpusRules(
+        name=name,
+        paper="",
+        source="",
+        file=file,
+        sha256=sha256,
+        revision="",
+        variable="",
+        embedder="minilm",
+        questions=0,
+        with_evidence=0,
+        segments=0,
+        kinds={},
+        segments_per_scope=(),
+        forbidden_segments=0,
+        bands={},
+        baselines={},
+    )
+
+
 def _no_ability(kind: str, *, abstention: bool) -> str:
     return ""
 

@@ -12,6 +12,7 @@ from recallbench.corpora.labelled_sets.hub_record import fetched_folder
 from recallbench.corpora.labelled_sets.labelled import labelled_entry
 from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.corpora.location import data_folder, locate
+from recallbench.corpora.own import is_own_name, own_entry
 from recallbench.corpora.records import Corpus
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.progress import Progress, Silent
@@ -26,6 +27,8 @@ MODULES = (
 CORPORA: Mapping[str, CorpusEntry] = {
     entry.name: entry for module in MODULES for entry in import_module(f"recallbench.corpora.{module}").CORPORA
 }
+SHAPES: Mapping[str, CorpusEntry] = {name: entry for name, entry in CORPORA.items() if entry.bundled is None}
+"""The corpora whose readers read a user's own file of the same shape."""
 GROUPS: Mapping[str, tuple[str, ...]] = {"canary": ("canary-locomo", "canary-longmemeval")}
 """Names that stand for several corpora, run one after the other."""
 
@@ -48,8 +51,8 @@ def abilities(name: str, kinds: Sequence[str], abstention: Sequence[bool]) -> tu
 
     Both are empty where it has no such thing.
     """
-    entry = CORPORA.get(name)
-    if entry is None or not entry.abilities:
+    entry = find_entry(name)
+    if not entry.abilities:
         return (), []
     each = [entry.ability(kind, abstention=flag) for kind, flag in zip(kinds, abstention, strict=True)]
     return tuple(ability for ability in entry.abilities if ability in each), each
@@ -84,7 +87,9 @@ def open_corpus(
         file = file or fetched_folder(registered.file, environ)
         if file is None:
             raise Blocked(
-                f"where {name} lies is not known", expected="its folder", remedy="name it with --corpus-file DIR"
+                f"where {name} lies is not known",
+                expected="its file or folder",
+                remedy="name it with --corpus-file",
             )
         path = file
     elif entry.bundled is not None and file is None:
@@ -146,6 +151,8 @@ def find_entry(name: str) -> CorpusEntry:
     """Return the declaration of a corpus; raises UsageError for an unknown name."""
     if is_set_name(name):
         return labelled_entry(name)
+    if is_own_name(name):
+        return own_entry(name, SHAPES)
     if name not in CORPORA:
         raise UsageError(
             f"no corpus is called {name}",

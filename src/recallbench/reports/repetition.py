@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.markdown import code, inline, opening
 from recallbench.reports.cells import figure
 from recallbench.reports.part import DocumentPart
@@ -92,7 +93,7 @@ def title(repetition: Repetition) -> str:
     cold = sum(pass_.state == "cold" for pass_ in repetition.passes)
     warm = len(repetition.passes) - cold
     return (
-        f"{repetition.corpus}: {cold} cold runs and {warm} warm passes of {repetition.store} "
+        f"{short_names(repetition.corpus)}: {cold} cold runs and {warm} warm passes of {repetition.store} "
         f"with {repetition.embedder}; {repetition.version}"
     )
 
@@ -115,7 +116,7 @@ def findings(repetition: Repetition) -> list[str]:
 def conditions(repetition: Repetition) -> list[str]:
     """Return how runs were repeated, and which sources of spread that leaves out."""
     return [
-        f"protocol {repetition.protocol}; {repetition.n} questions of {repetition.corpus}",
+        f"protocol {repetition.protocol}; {repetition.n} questions of {short_names(repetition.corpus)}",
         f"deviations: {'; '.join(repetition.deviations) or 'none'}",
         f"cold: {repetition.cold}",
         f"warm: {repetition.warm}",

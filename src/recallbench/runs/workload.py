@@ -11,8 +11,10 @@ from recallbench.runs.plan import Plan
 
 
 def workload(plan: Plan) -> dict[str, str]:
-    """Segments, questions, distinct texts and tokens; the latter two where they were counted."""
+    """Segments, questions, distinct texts and tokens, as far as they were counted before."""
     corpus = plan.corpus
+    if not corpus.questions:
+        return {}
     questions = plan.options.limit or corpus.with_evidence
     counts = {
         "segments": f"{corpus.segments:,} (registered)",

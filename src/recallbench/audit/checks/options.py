@@ -8,6 +8,7 @@ from recallbench.audit.declared import recorded_options
 from recallbench.audit.examination import Examination, pass_unless
 from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
+from recallbench.corpora.own import is_own_name
 from recallbench.corpora.registry import GROUPS
 from recallbench.embedding.options import Backend
 from recallbench.results.metrics import Metrics
@@ -103,10 +104,14 @@ def _command(words: Any, options: Mapping[str, Any], metrics: Metrics) -> Iterat
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or words[:1] != ["recallbench"]:
         yield "environment.json holds no command"
         return
-    named = chain.from_iterable(GROUPS.get(word, (word,)) for word in words)
-    if words[1:2] == ["run"] and options["corpus"] not in named:
-        yield f"the command does not name {options['corpus']}"
-    for flag, value in _flags(words).items():
+    flags = _flags(words)
+    named = {*chain.from_iterable(GROUPS.get(word, (word,)) for word in words)}
+    corpus = str(options["corpus"])
+    # What its user called it may be its file's name.
+    by_shape = is_own_name(corpus) and flags.get("corpus-shape") == corpus.rpartition("+")[2]
+    if words[1:2] == ["run"] and corpus not in named and not by_shape:
+        yield f"the command does not name {corpus}"
+    for flag, value in flags.items():
         name, stated = _stated_value(flag, options, metrics)
         if name not in _ELSEWHERE and not _alike(flag, value, stated, metrics):
             yield f"--{flag} {value} in the command, {stated} in the options"

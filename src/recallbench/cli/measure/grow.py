@@ -21,7 +21,10 @@ EXAMPLES = (
 
 @command(
     argument(
-        "corpus", "locomo, longmemeval, canary-locomo, …, or a labelled set: DIR, or hub:OWNER/NAME@<40 hex digits>."
+        "corpus",
+        "locomo, longmemeval, canary-locomo, …, or a labelled set: DIR, or hub:OWNER/NAME@<40 hex digits>; none with "
+        "--corpus-shape.",
+        required=False,
     ),
     option("factors", "How many times their own size the haystacks grow to.", default="1,2,5,10"),
     option(
@@ -43,7 +46,7 @@ EXAMPLES = (
     epilog=f"{EXAMPLES} {EPILOG}",
 )
 def grow(
-    corpus: str,
+    corpus: str | None,
     factors: str,
     distractors: Path | None,
     seed: int,
@@ -68,6 +71,7 @@ def grow(
         raise UsageError(
             f"--factors {factors} are no sizes", expected="whole numbers, as 1,2,5,10", found=factors, remedy="1,2,5,10"
         )
+    corpus = options.take_corpus(corpus, others)
     target = take_target(corpus, others)
     labelled = of_hub(corpus) or Path(corpus).is_dir()
     run_options = options.run_options(corpus=corpus if labelled else options.single_corpus(corpus), **others)

@@ -17,7 +17,9 @@ EXAMPLE = "recallbench repeat 5 locomo --embedder minilm"
 
 @command(
     argument("times", "How many runs, and as many warm passes.", metavar="N", type=click.IntRange(2)),
-    argument("corpus", "locomo, longmemeval, canary-locomo or canary-longmemeval."),
+    argument(
+        "corpus", "locomo, longmemeval, canary-locomo or canary-longmemeval; none with --corpus-shape.", required=False
+    ),
     options.VERSION,
     *options.SYSTEM,
     *options.of_stores(),
@@ -39,7 +41,7 @@ EXAMPLE = "recallbench repeat 5 locomo --embedder minilm"
     options.CONFIG,
     epilog=f"Example: {EXAMPLE}\n\n{EPILOG}",
 )
-def repeat(times: int, corpus: str, resume: Path | None, as_json: bool, quiet: bool, **of_run: Any) -> int:
+def repeat(times: int, corpus: str | None, resume: Path | None, as_json: bool, quiet: bool, **of_run: Any) -> int:
     """Measure N times on a cold index and N times on a warm one: the spread of each measure, and its allowed band.
 
     Leaves a folder with every run and every warm ranking, repeat.md and repeat.json. Exits with 1 when the spread
@@ -51,6 +53,7 @@ def repeat(times: int, corpus: str, resume: Path | None, as_json: bool, quiet: b
     from recallbench.reports import repetition as report
     from recallbench.studies import repetition
 
+    corpus = options.take_corpus(corpus, of_run)
     run_options = options.run_options(corpus=options.single_corpus(corpus), **of_run)
     if resume is not None and (run_options.out is not None or run_options.label is not None):
         raise UsageError(

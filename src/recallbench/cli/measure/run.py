@@ -12,7 +12,11 @@ from recallbench.reports.table import print_parts
 
 
 @command(
-    argument("corpus", "locomo, longmemeval, or canary (the two small bundled corpora)."),
+    argument(
+        "corpus",
+        "locomo, longmemeval, or canary (the two small bundled corpora); none with --corpus-shape.",
+        required=False,
+    ),
     options.VERSION,
     *options.SYSTEM,
     *options.of_stores(),
@@ -28,7 +32,7 @@ from recallbench.reports.table import print_parts
     options.QUIET,
     options.CONFIG,
 )
-def run(corpus: str, require_verified: bool, dry_run: bool, strict: bool, quiet: bool, **of_run: Any) -> int:
+def run(corpus: str | None, require_verified: bool, dry_run: bool, strict: bool, quiet: bool, **of_run: Any) -> int:
     """Measure a store on a corpus and write a result folder that proves the number."""
     from recallbench.cli.bars import listener
     from recallbench.cli.measure.headline import gates_hold, headline, print_failures, reproduction
@@ -37,6 +41,7 @@ def run(corpus: str, require_verified: bool, dry_run: bool, strict: bool, quiet:
     from recallbench.runs.dry import dry_run as rehearse
     from recallbench.runs.run import run as measure
 
+    corpus = options.take_corpus(corpus, of_run)
     run_options = options.run_options(**of_run)
     if strict and not dry_run:
         raise UsageError(

@@ -38,11 +38,9 @@ def versions(version: tuple[str, ...], corpus: str | None, quiet: bool, **of_run
     """
     from recallbench.cli.bars import listener
     from recallbench.cli.measure.comparison import comparison
-    from recallbench.errors import UsageError
     from recallbench.studies.versions import measure_versions
 
-    if corpus is None:
-        raise UsageError("no corpus is named", expected="--corpus NAME", remedy=EXAMPLE)
+    corpus = options.take_corpus(corpus, of_run)
     run_options = options.run_options(corpus=options.single_corpus(corpus), **of_run)
     compared = measure_versions(run_options, version, listener(quiet), date.today())
     print_parts(*comparison(compared.summary, compared.folder))

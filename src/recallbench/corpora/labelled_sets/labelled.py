@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from recallbench.corpora.census import Census, Oddities
-from recallbench.corpora.entry import CorpusEntry
+from recallbench.corpora.entry import CorpusEntry, unregistered
 from recallbench.corpora.field_reader import FieldReader, misspelling_hint
 from recallbench.corpora.labelled_sets import hub_record
 from recallbench.corpora.labelled_sets.labelled_files import (
@@ -48,28 +48,7 @@ def identify(path: Path, split: str | None = None, matching: Matching | None = N
 def labelled_entry(name: str) -> CorpusEntry:
     """Declare the labelled set of a name; raises UsageError for a name that no set can have."""
     stated = parse_set_name(name)
-    # Its hash is all that is registered of it.
-    facts = CorpusRules(
-        name=name,
-        paper="",
-        source="",
-        file=stated.folder,
-        sha256=stated.sha256,
-        revision="",
-        variable="",
-        embedder="minilm",
-        questions=0,
-        with_evidence=0,
-        segments=0,
-        kinds={},
-        segments_per_scope=(),
-        forbidden_segments=0,
-        bands={},
-        baselines={},
-        denominators={},
-        scopes=0,
-        abstentions=0,
-    )
+    facts = unregistered(name, stated.folder, stated.sha256)
     return CorpusEntry(
         name,
         lambda _: facts,

@@ -9,7 +9,9 @@ from recallbench.corpora.matching.method import Matching, parse_code
 from recallbench.errors import UsageError
 
 PREFIX = "labelled/"
-_IN_TEXT = re.compile(rf"({PREFIX}[^@\s]+)@[0-9a-f]{{64}}")
+OWN_PREFIX = "own/"
+"""The start of the name of a corpus file of one's own."""
+_IN_TEXT = re.compile(rf"((?:{PREFIX}|{OWN_PREFIX})[^@\s]+)@[0-9a-f]{{64}}")
 
 
 class SetName(NamedTuple):
@@ -49,7 +51,7 @@ def parse_set_name(name: str) -> SetName:
 
 
 def short_names(text: str) -> str:
-    """Return a text for people, in which labelled sets go by their names alone: their hashes are in metrics.json."""
+    """Return a text for people, in which one's own data goes by its name alone: its hash is in metrics.json."""
     return _IN_TEXT.sub(r"\1", text)
 
 
