@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from recallbench.escaping.markdown import Markup, code, fenced, inline, opening, table
+from recallbench.escaping.markdown import FORMATTING, Markup, code, fenced, inline, opening, table, unformatted
 from recallbench.escaping.terminal import visible
 
 RENDERER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -113,3 +113,17 @@ def test_ordinary_text_is_left_as_it_is(text: str) -> None:
 def test_markup_is_not_escaped_twice() -> None:
     assert inline(inline("<b>")) == "&lt;b>"
     assert table(("a",), [(Markup("**x**"),)])[2] == "| **x** |"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a <b>bold</b> word", "a \\x3cb>bold\\x3c/b> word"),
+        ("````json", "\\x60\\x60\\x60`json"),
+        ("f.<locals>.g <=> 1 < 2", "f.<locals>.g <=> 1 < 2"),
+    ],
+)
+def test_what_would_format_a_page_is_spelled_out(text: str, expected: str) -> None:
+    assert unformatted(text) == expected
+    assert unformatted(expected) == expected
+    assert FORMATTING.search(expected) is None

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recallbench.escaping.sheet import cell, column, csv_text
+from recallbench.escaping.sheet import cell, column, csv_text, unescaped
 from recallbench.escaping.terminal import visible_lines
 
 hostile = st.text(st.sampled_from([*"=+-@'\t\r\n,\";0.5eE%aB \x1b"]), max_size=12)
@@ -35,6 +35,11 @@ hostile = st.text(st.sampled_from([*"=+-@'\t\r\n,\";0.5eE%aB \x1b"]), max_size=1
 )
 def test_a_cell_that_a_spreadsheet_would_evaluate_is_text(text: str, expected: str) -> None:
     assert cell(text) == expected
+
+
+@given(hostile)
+def test_a_cell_gives_its_text_again(text: str) -> None:
+    assert unescaped(cell(text)) == text
 
 
 @given(st.lists(hostile, min_size=2))

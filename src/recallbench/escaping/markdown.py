@@ -18,12 +18,24 @@ _UNDERSCORE = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])")
 _TARGET = re.compile(r"\](?=[(\[:])")
 _OPENING = re.compile(r"(?:#{1,6}|[-+*]|[0-9]{1,9}[.)])(?=\s|$)|>|[-=_*]+\s*$|~~~|\[[ xX]\](?=\s)")
 _BAR = re.compile(r"(\\*)\|")
+FORMATTING = re.compile(
+    r"```|<!--|<!\[CDATA|</?(?:a|abbr|audio|b|base|body|br|button|center|code|del|details|div|em|embed|font|form|h[1-6]|"
+    r"head|hr|html|i|iframe|img|input|ins|kbd|li|link|math|meta|object|ol|p|picture|pre|s|script|source|span|strong|style|"
+    r"sub|summary|sup|svg|table|tbody|td|textarea|th|thead|title|tr|tt|u|ul|video)(?:[\s/>]|$)",
+    re.IGNORECASE,
+)
+"""Tags, comments and blocks of HTML or Markdown; `<=>` and `<locals>` are none."""
 
 
 class Markup(str):
     """Text that is Markdown already, and is put into a page as it is."""
 
     __slots__ = ()
+
+
+def unformatted(text: str) -> str:
+    """Return text that no page could take for a tag or block: what opens one is spelled out (`\\x3c`)."""
+    return FORMATTING.sub(lambda match: match[0].replace("<", "\\x3c").replace("`", "\\x60"), text)
 
 
 def inline(text: str) -> Markup:

@@ -19,6 +19,7 @@ from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.corpora.records import Haystack
 from recallbench.embedding.embedder import EmbeddingReport
 from recallbench.embedding.registry import recorded_encoder
+from recallbench.escaping.markdown import unformatted
 from recallbench.escaping.terminal import visible
 from recallbench.reports.report import ReportedRun, render
 from recallbench.reports.reproduction import JSON_NAME, PAGE_NAME, ReproductionRecord, document, page
@@ -133,12 +134,12 @@ def _environment(folder: Path, circumstances: Circumstances, retrieval: Retrieva
 
 
 def _printable(value: Any) -> Any:
-    """Return the same with every text on one line and without control characters: an audit refuses others."""
+    """Return the same with every text on one line, without control characters and tags: an audit refuses others."""
     if isinstance(value, Mapping):
         return {visible(str(name)): _printable(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_printable(item) for item in value]
-    return value if value is None or isinstance(value, (bool, int, float)) else visible(str(value))
+    return value if value is None or isinstance(value, (bool, int, float)) else unformatted(visible(str(value)))
 
 
 def _ended(circumstances: Circumstances) -> datetime:

@@ -42,8 +42,10 @@ def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         ("fast", "fast", "fast"),
         ("", "", ""),
         ('[1, "a"]', [1, "a"], '[1, "a"]'),
-        ("2026-03-01", date(2026, 3, 1), '"a date"'),
+        ("2026-03-01", date(2026, 3, 1), "2026-03-01"),
         ("1\nother = 2", "1\nother = 2", "1\\nother = 2"),
+        ("<b>a < b", "<b>a < b", "\\x3cb>a < b"),
+        ("word " * 50, "word " * 50, f"{'word ' * 11}word… (sha256 3a0a356c44b6)"),
     ],
 )
 def test_values_are_those_of_toml_and_else_texts(text: str, value: object, recorded: str) -> None:
@@ -56,7 +58,7 @@ def test_what_is_in_force_is_recorded_with_the_defaults(code: Any) -> None:
     parameters = Parameters(code("Memory"), {"path": "here", "k1": "2", "depth": "[3]"})
     assert parameters.values == {"path": "here", "k1": 2, "depth": [3]}
     assert parameters.recorded == {
-        "path": "here", "k1": "2", "words": '["a"]', "split": '"str.split"', "api_key": "***", "depth": "[3]",
+        "path": "here", "k1": "2", "words": '["a"]', "split": "str.split", "api_key": "***", "depth": "[3]",
     }  # fmt: skip
     assert Parameters(code("Bare"), {}).recorded == {}
     assert Parameters(code("open_memory"), {"k1": "2"}, leading=2).recorded == {"k1": "2"}

@@ -20,6 +20,7 @@ from recallbench.embedding.forms.form import EncoderForm
 from recallbench.embedding.hashing import HashEmbedder
 from recallbench.embedding.registry import form_of, recorded_encoder
 from recallbench.errors import UsageError
+from recallbench.escaping.markdown import FORMATTING
 from recallbench.escaping.terminal import hidden, visible
 from recallbench.reading import document, objects, parsed
 from recallbench.reports.reproduction import JSON_NAME
@@ -31,13 +32,6 @@ from recallbench.stores.statement import StoreRecord, contradictions
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _RELEASE = re.compile(r"[0-9]+(\.[0-9]+)+\S*")
-_MARKS = re.compile(
-    r"```|<!--|<!\[CDATA|</?(?:a|abbr|audio|b|base|body|br|button|center|code|del|details|div|em|embed|font|form|h[1-6]|"
-    r"head|hr|html|i|iframe|img|input|ins|kbd|li|link|math|meta|object|ol|p|picture|pre|s|script|source|span|strong|style|"
-    r"sub|summary|sup|svg|table|tbody|td|textarea|th|thead|title|tr|tt|u|ul|video)(?:[\s/>]|$)",
-    re.IGNORECASE,
-)
-"""Tags, comments and blocks of HTML or Markdown; `<=>` and `<locals>` are none."""
 _ABSENT = "\0"
 """Takes the place of a fact that is not stated: no pattern has it."""
 SHOWN = 60
@@ -181,7 +175,7 @@ def _strings(subject: AuditSubject) -> Iterator[str]:
 def _unfit(place: str, text: str, named_by_the_set: bool = False) -> Iterator[str]:
     if hidden(text):
         yield f"{place} holds characters that can't be printed: {visible(text)[:SHOWN]}"
-    elif not named_by_the_set and _MARKS.search(text):
+    elif not named_by_the_set and FORMATTING.search(text):
         yield f"{place} holds marks that would format a report: {text[:SHOWN]}"
 
 

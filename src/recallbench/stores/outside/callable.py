@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from recallbench.addresses import PYTHON, recorded_name, scheme_of
 from recallbench.confidential import without_secrets
 from recallbench.errors import UsageError
+from recallbench.escaping.terminal import shortened
 from recallbench.patience import PATIENCE, patience_of
 from recallbench.stores.options import StoreOption
 from recallbench.stores.outside.answer import ALIKE, BY_K, GO_ON, RANKS, SCORES, Contract
@@ -68,7 +69,7 @@ class CallableStore(Store):
     def find_option(cls, name: str) -> StoreOption | None:
         declared = super().find_option(name)
         if declared is None and name.isidentifier():
-            return StoreOption(name, "A parameter of your constructor", parse=recorded_text)
+            return StoreOption(name, "A parameter of your constructor", parse=_brief)
         return declared
 
     @classmethod
@@ -182,6 +183,10 @@ class PythonStore(CallableStore):
     def open(cls, request: StoreRequest) -> Self:
         name = recorded_name(request.name)
         return cls(name.removeprefix(f"{PYTHON}:"), name, patience_of(request.environ), request.options)
+
+
+def _brief(text: str) -> str:
+    return shortened(recorded_text(text))
 
 
 def _recorded(texts: Mapping[str, str]) -> dict[str, str]:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
+from datetime import date, time
 from typing import Any
 
 from recallbench.confidential import without_secrets
 from recallbench.errors import UsageError
-from recallbench.escaping.terminal import visible
+from recallbench.escaping.markdown import unformatted
+from recallbench.escaping.terminal import shortened, visible
 from recallbench.stores.outside.own_code import OwnCode
+
+LONGEST = 200
+"""Characters of a value that is recorded whole."""
 
 
 def value_of(text: str) -> Any:
@@ -29,11 +35,21 @@ def recorded_text(text: str) -> str:
 
 
 def _recorded(value: Any) -> str:
-    return visible(value if isinstance(value, str) else json.dumps(value, default=_name))
+    if isinstance(value, (bool, int, float, list, tuple, dict)) or value is None:
+        text = json.dumps(value, default=_described, skipkeys=True)
+    else:
+        text = value if isinstance(value, str) else _described(value)
+    # A prompt may hold tags and blocks, which a report would show as such.
+    text = unformatted(visible(text))
+    if len(text) <= LONGEST:
+        return text
+    return f"{shortened(text)} (sha256 {hashlib.sha256(text.encode(errors='replace')).hexdigest()[:12]})"
 
 
-def _name(value: Any) -> str:
-    return str(getattr(value, "__qualname__", f"a {type(value).__name__}"))
+def _described(value: Any) -> str:
+    if isinstance(value, (date, time)):
+        return value.isoformat()
+    return str(getattr(value, "__qualname__", f"its {type(value).__name__}"))
 
 
 class Parameters:
@@ -63,7 +79,7 @@ class Parameters:
 
     def _check(self) -> None:
         named = {p.name: p for p in self._named()}
-        listed = ", ".join(str(p.replace(annotation=p.empty)) for p in named.values()) or "it takes none"
+        listed = ", ".join(shortened(str(p.replace(annotation=p.empty))) for p in named.values()) or "it takes none"
         for name in self.values:
             if name not in named and not any(p.kind is p.VAR_KEYWORD for p in self._known):
                 raise UsageError(
