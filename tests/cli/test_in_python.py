@@ -192,7 +192,12 @@ def test_what_makes_no_sense_is_refused(place: Path, store: Any, more: dict[str,
 
 
 def test_a_corpus_is_named(place: Path) -> None:
-    for corpus, message in (("lokomo", "no corpus is called lokomo"), ("canary", "several"), (None, "is a name")):
+    for corpus, message in (
+        ("lokomo", "no corpus is called lokomo"),
+        ("canary", "several"),
+        (None, "no corpus is named"),
+        (1, "is a name"),
+    ):
         with pytest.raises(UsageError, match=message):
             recallbench.run(corpus, "bm25")  # type: ignore[arg-type]
 
