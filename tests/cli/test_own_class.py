@@ -117,7 +117,7 @@ def test_every_command_that_takes_a_store_takes_the_class(tmp_path: Path, words:
     (tmp_path / "my_memory.py").write_text(MEMORY)
     done = recallbench(*words, *STORE, "--set", "shortest=4", "--limit", "3", "-q", cwd=tmp_path)
     assert done.returncode == 0
-    assert "python:my_memory:Memory" in done.stdout
+    assert "python:my_memory:Memory (shortest 4)" in done.stdout
 
 
 def test_a_failure_shows_the_lines_of_the_class_and_none_of_ours(workspace: Path) -> None:

@@ -22,7 +22,12 @@ def figure(value: float | None, digits: int = 4) -> str:
 
 def system(metrics: Metrics) -> str:
     """Return the name of the store, with its settings that are not defaults."""
-    return metrics.store.name + (f" ({metrics.store.variant})" if metrics.store.variant else "")
+    return system_name(metrics.store.name, metrics.store.variant)
+
+
+def system_name(store: str, variant: str) -> str:
+    """Return the name of a store with the words for its settings that are not defaults."""
+    return f"{store} ({variant})" if variant else store
 
 
 def share(value: float | None) -> str:

@@ -16,6 +16,7 @@ from recallbench.corpora.records import Haystack, Segment
 from recallbench.embedding.embedder import Embedder
 from recallbench.errors import UsageError
 from recallbench.progress import Progress
+from recallbench.reports.cells import system_name
 from recallbench.reports.growth import Growth, Size
 from recallbench.results.figures import estimate_part
 from recallbench.retrieval.record import Calls, Retrieval
@@ -26,6 +27,7 @@ from recallbench.runs.plan import Plan, plan_run
 from recallbench.scoring.calls import clusters_of, judge_calls
 from recallbench.scoring.estimate import estimates
 from recallbench.scoring.measures.registry import parse
+from recallbench.stores.registry import variant_of
 
 MEASURES = ("recall_any@10", "recall_frac@10", "mrr@50")
 SEED = 42
@@ -63,7 +65,7 @@ def growth(options: Options, factors: Sequence[int], distractors: Path | None, s
             sizes.append(_size(factor, larger, retrieval))
     return Growth(
         corpus=options.corpus,
-        store=plan.store,
+        store=system_name(plan.store, variant_of(plan.store, options.store_options)),
         version=version,
         embedder=plan.embedder or "no embedder",
         seed=seed,
