@@ -17,7 +17,7 @@ _OURS = str(Path(__file__).parent)
 _LIBRARY = Path(importlib.__file__).parents[1]
 _CALLING = ("<frozen importlib", str(_LIBRARY / "importlib"), str(_LIBRARY / "asyncio"))
 """Where the calls between this project and the user's code lie."""
-_GIVEN: dict[str, Any] = {}
+_OBJECTS: dict[str, Any] = {}
 """Objects that were given as such, by name: one of a notebook or a function can't be imported."""
 _CHAINED = 10
 """The most errors shown of those that led to one another."""
@@ -28,17 +28,17 @@ def name_of(own: Any) -> Iterator[str]:
     """Yield `module:name`, by which `load_function` returns this object of the process until the block ends."""
     named = own if hasattr(own, "__qualname__") else type(own)
     name = f"{named.__module__}:{named.__qualname__}"
-    _GIVEN[name] = own
+    _OBJECTS[name] = own
     try:
         yield name
     finally:
-        _GIVEN.pop(name, None)
+        _OBJECTS.pop(name, None)
 
 
 def load_function(call: str, example: str, noun: str = "function") -> tuple[Any, Callable[..., Any]]:
     """Return the module and the function of `module:function`; raises UsageError, with this example, for any other."""
-    if call in _GIVEN:
-        return sys.modules.get(call.partition(":")[0], sys.modules["__main__"]), _GIVEN[call]
+    if call in _OBJECTS:
+        return sys.modules.get(call.partition(":")[0], sys.modules["__main__"]), _OBJECTS[call]
     module_name, function_name = module_and_name(call, example, noun)
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())

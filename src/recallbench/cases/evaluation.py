@@ -73,9 +73,16 @@ def _prepare(
     vectors = query_vectors(chosen, list(retrievers.values()), embed)
     callers = {
         name: Caller(
-            one, depth, timeout, concurrency, keep_going, repeats, vectors if takes_vectors(one) else None, name
+            retriever,
+            depth,
+            timeout,
+            concurrency,
+            keep_going,
+            repeats,
+            vectors if takes_vectors(retriever) else None,
+            name,
         )
-        for name, one in retrievers.items()
+        for name, retriever in retrievers.items()
     }
     return _Evaluation(chosen, callers, matching, allow_random_matches, texts, candidates, definitions, notes, recorded)
 
@@ -84,7 +91,9 @@ def _retrievers(retrieve: Retriever | Retrievers) -> dict[str, Retriever]:
     """Return the retrievers by name; a single one has none. Raises UsageError for anything else."""
     several = isinstance(retrieve, Mapping)
     retrievers: dict[str, Retriever] = {**retrieve} if isinstance(retrieve, Mapping) else {"": retrieve}
-    odd = next((name for name, one in retrievers.items() if not callable(one) or not isinstance(name, str)), None)
+    odd = next(
+        (name for name, retriever in retrievers.items() if not (callable(retriever) and isinstance(name, str))), None
+    )
     if odd is not None:
         named = f" {odd!r}" if several else ""
         raise UsageError(
@@ -143,7 +152,7 @@ class _Evaluation:
 
     def outcome(self, answers: Mapping[str, Sequence[Answer]]) -> Report | SideBySide[Report]:
         """Return the report of a single retriever, or those of several side by side."""
-        reports = {name: self.report(name, of_one) for name, of_one in answers.items()}
+        reports = {name: self.report(name, its_answers) for name, its_answers in answers.items()}
         if "" in reports:
             return reports[""]
         # Imported here: tables of several systems take pydantic, which takes longer to import than all the rest.

@@ -34,8 +34,8 @@ def query_vectors(
     Cases without a vector of their own are embedded together, before anything is timed. Raises UsageError for vectors
     that no retriever takes, and for a retriever that has to get them from nowhere.
     """
-    wanted = [takes for retrieve in retrievers if (takes := _parameter(retrieve)) is not None]
-    if not wanted:
+    parameters = [parameter for retrieve in retrievers if (parameter := _parameter(retrieve)) is not None]
+    if not parameters:
         if embed is not None:
             raise UsageError(
                 "embed makes vectors that no retriever takes",
@@ -45,7 +45,7 @@ def query_vectors(
         return None
     missing = [case for case in cases if case.vector is None]
     if missing and embed is None:
-        if all(takes.default is not inspect.Parameter.empty for takes in wanted) and len(missing) == len(cases):
+        if all(parameter.default is not parameter.empty for parameter in parameters) and len(missing) == len(cases):
             return None
         raise missing[0].wrong(
             "the retriever takes a vector, and there is none",

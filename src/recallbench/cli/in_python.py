@@ -59,11 +59,11 @@ def run(corpus: str | None = None, store: Any = None, **options: Any) -> LoadedR
         quiet = given.pop("quiet")
         of_run = {key: value for key, value in given.items() if key not in (*OF_COMMANDS, "corpus")}
         measured = take_corpus(corpus, of_run)
-        asked = replace(run_options(**of_run), corpus=single_corpus(measured))
+        chosen = replace(run_options(**of_run), corpus=single_corpus(measured))
         progress = listener(quiet)
         if "PYTHONHASHSEED" not in os.environ:
             progress.note(f"the gate on the seed fails: start Python with PYTHONHASHSEED={HASH_SEED} to keep it")
-        outcome = measure(asked, progress, date.today())
+        outcome = measure(chosen, progress, date.today())
     return load(outcome.folder)
 
 
