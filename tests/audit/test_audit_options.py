@@ -170,7 +170,21 @@ def test_a_lie_in_the_command_about_any_option_is_seen(exact: Path, tmp_path: Pa
         word = f"--{name}" if option.is_flag else f"--{name}=77"
         message = contradiction(exact, tmp_path / name, commanded(word))
         unseen = {*DECIDES_NOTHING, *IN_THE_NAME, *NO_RESULT, "download", "with-text", "label", "version", "dsn"}
+        unseen |= {"store"}  # one command measures several stores
         assert (message is None) == (name in unseen), (name, message)
+
+
+def test_a_command_names_the_store_among_several_or_alone(exact: Path, tmp_path: Path) -> None:
+    def named(*stores: str) -> Change:
+        words = [word for store in stores for word in ("--store", store)]
+        command = ["recallbench", "run", "canary-locomo", "--embedder", "hash", *words]
+        return environment("command", to=command)
+
+    assert contradiction(exact, tmp_path / "alone", named("exact")) is None
+    assert contradiction(exact, tmp_path / "several", named("exact", "bm25")) is None
+    for i, stores in enumerate((("bm25",), ("bm25", "pgvector"))):
+        message = contradiction(exact, tmp_path / str(i), named(*stores))
+        assert message == f"--store {stores[-1]} in the command, exact in the options"
 
 
 def test_an_option_that_the_store_refuses_is_seen(exact: Path, tmp_path: Path) -> None:

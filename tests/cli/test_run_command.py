@@ -298,7 +298,7 @@ def test_a_place_under_a_file_is_refused_before_work(tmp_path: Path) -> None:
             (["canary-locomo", "--allow-deviation", "scope"], "--allow-deviation scope"),
             (["canary-locomo", "--limit", "0"], "--limit"),
             (["canary-locomo", "--weights", "cosine=x"], "cosine=x"),
-            (["canary-locomo", "--store", "callable"], "module:function"),
+            (["canary-locomo", "--store", "callable"], "module:name"),
             (["canary-locomo", "--dry-run", "--weights", "foo=1"], "foo"),
             (["canary-locomo", "--dry-run", "--store", "nonsense"], "nonsense"),
             (["canary-locomo", "--depth", "5"], "--depth"),

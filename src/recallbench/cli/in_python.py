@@ -59,6 +59,7 @@ def run(corpus: str | None = None, store: Any = None, **options: Any) -> LoadedR
         quiet = given.pop("quiet")
         of_run = {key: value for key, value in given.items() if key not in (*OF_COMMANDS, "corpus")}
         measured = take_corpus(corpus, of_run)
+        (of_run["store"],) = of_run["store"] or (None,)
         chosen = replace(run_options(**of_run), corpus=single_corpus(measured))
         progress = listener(quiet)
         if "PYTHONHASHSEED" not in os.environ:

@@ -47,6 +47,12 @@ STORE = option(
     "The memory under test: a store's name, python:module:Class (with add and search), or http://host:port/ "
     "[default: pgmnemo where the server has it, else pgvector].",
 )
+STORES = option(
+    "store",
+    "The memory under test: a store's name, python:module:Class (with add and search), or http://host:port/; repeat it "
+    "for several, a result each [default: pgmnemo where the server has it, else pgvector].",
+    multiple=True,
+)
 DSN = option("dsn", "The Postgres server to measure [default: $PGMNEMO_DSN, else an embedded one].")
 EMBEDDER = option(
     "embedder",

@@ -126,7 +126,7 @@ def _standing(entrant: Entrant, estimates: list[EstimatePart], letters: str, set
     return StandingPart(
         name=entrant.name,
         system="" if result is None else visible(system(result.metrics)),
-        version="" if result is None else result.version,
+        version="" if result is None else _version(result),
         embedder="" if result is None else visible(result.metrics.embedder_name),
         verdict="" if result is None else visible(result.metrics.verdict.text),
         letters=letters,
@@ -137,10 +137,20 @@ def _standing(entrant: Entrant, estimates: list[EstimatePart], letters: str, set
     )
 
 
+def _version(result: Result) -> str:
+    """Return the version of a system; of a user's own what it says itself, since its name stands beside it."""
+    name, _, own = result.metrics.store.version.partition(" (")
+    return visible(own.removesuffix(")")) if own and name in result.metrics.store.name else result.version
+
+
 def _differing_settings(entrants: Sequence[Entrant]) -> list[str]:
-    """Return the settings that several state and that differ between them."""
-    names = dict.fromkeys(name for entrant in entrants for name in entrant.stated)
-    values = {name: [entrant.stated[name] for entrant in entrants if name in entrant.stated] for name in names}
+    """Return the settings that several state and that differ between them; not what a store's name says already."""
+    values: dict[str, list[str]] = {}
+    for entrant in entrants:
+        store = "" if entrant.result is None else entrant.result.metrics.store.name
+        for name, value in entrant.stated.items():
+            if value not in store:
+                values.setdefault(name, []).append(value)
     return [name for name, several in values.items() if len(set(several)) > 1]
 
 

@@ -1,7 +1,7 @@
 """The recorded options against the result and the command line."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, get_args
 
 from recallbench.audit.declared import recorded_options
@@ -111,6 +111,12 @@ def _command(words: Any, options: Mapping[str, Any], metrics: Metrics) -> Iterat
     by_shape = is_own_name(corpus) and flags.get("corpus-shape") == corpus.rpartition("+")[2]
     if words[1:2] == ["run"] and corpus not in named and not by_shape:
         yield f"the command does not name {corpus}"
+    stores = _values(words, "store")
+    if len(stores) > 1 and str(options["store"]) in stores:
+        # One command measured several stores; an encoder is for those that search vectors.
+        del flags["store"]
+        if metrics.embedder is None:
+            flags.pop("embedder", None)
     for flag, value in flags.items():
         name, stated = _stated_value(flag, options, metrics)
         if name not in _ELSEWHERE and not _alike(flag, value, stated, metrics):
@@ -131,6 +137,12 @@ def _flags(words: Sequence[str]) -> dict[str, str]:
                 flag, value = f"{flag} {name}", assigned if equals else value
             values[flag] = value
     return values
+
+
+def _values(words: Sequence[str], name: str) -> list[str]:
+    """Return the values of an option that may be given several times."""
+    spaced = [value for word, value in pairwise(words) if word == f"--{name}"]
+    return spaced + [word.partition("=")[2] for word in words if word.startswith(f"--{name}=")]
 
 
 _UNKNOWN = object()

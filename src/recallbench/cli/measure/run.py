@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import options
 from recallbench.cli.command import argument, command, flag, option
 from recallbench.reports.table import print_parts
+
+if TYPE_CHECKING:
+    from recallbench.progress import Progress
+    from recallbench.runs.options import Options
 
 
 @command(
@@ -18,7 +26,10 @@ from recallbench.reports.table import print_parts
         required=False,
     ),
     options.VERSION,
-    *options.SYSTEM,
+    options.STORES,
+    options.DSN,
+    options.EMBEDDER,
+    options.BACKEND,
     *options.of_stores(),
     *options.CORPUS,
     options.LIMIT,
@@ -32,14 +43,22 @@ from recallbench.reports.table import print_parts
     options.QUIET,
     options.CONFIG,
 )
-def run(corpus: str | None, require_verified: bool, dry_run: bool, strict: bool, quiet: bool, **of_run: Any) -> int:
-    """Measure a store on a corpus and write a result folder that proves the number."""
+def run(
+    corpus: str | None,
+    store: tuple[str, ...],
+    require_verified: bool,
+    dry_run: bool,
+    strict: bool,
+    quiet: bool,
+    **of_run: Any,
+) -> int:
+    """Measure a store on a corpus and write a result folder that proves the number.
+
+    Several stores, or the corpora of a group, are measured one after the other; one that fails does not stop the rest.
+    """
     from recallbench.cli.bars import listener
-    from recallbench.cli.measure.headline import gates_hold, headline, print_failures, reproduction
-    from recallbench.corpora.registry import names
-    from recallbench.errors import UsageError
+    from recallbench.errors import RecallBenchError, UsageError
     from recallbench.runs.dry import dry_run as rehearse
-    from recallbench.runs.run import run as measure
 
     corpus = options.take_corpus(corpus, of_run)
     run_options = options.run_options(**of_run)
@@ -50,24 +69,60 @@ def run(corpus: str | None, require_verified: bool, dry_run: bool, strict: bool,
             found="--strict alone",
             remedy="add --dry-run, or use --require-verified to make the verdict the exit code",
         )
-    corpora = names(corpus)
-    if run_options.folder is not None and len(corpora) > 1:
+    runs = list(_runs(run_options, corpus, store))
+    if run_options.folder is not None and len(runs) > 1:
         raise UsageError(
-            f"--folder names one result, but {corpus} makes {len(corpora)}",
-            expected="one corpus",
-            found=", ".join(corpora),
-            remedy=f"run {corpora[0]} and {corpora[1]} apart, or name a parent with --out",
+            "--folder names one result",
+            expected="one corpus and one store",
+            found=f"{len(runs)} runs",
+            remedy="name a parent with --out",
         )
     if dry_run:
-        ready = [rehearse(replace(run_options, corpus=name)) for name in corpora]
+        ready = [rehearse(each) for each in runs]
         return 0 if all(ready) or not strict else 3
     progress = listener(quiet)
-    good = True
-    for name in corpora:
-        outcome = measure(replace(run_options, corpus=name), progress, date.today())
-        print_parts(*headline(outcome.metrics, outcome.folder))
-        if outcome.reproduced is not None:
-            print_parts(*reproduction(outcome.reproduced, outcome.folder))
-        whole = print_failures(outcome.retrieval)
-        good = good and whole and (not require_verified or gates_hold(outcome.metrics))
-    return 0 if good else 1
+    codes, folders = [], []
+    for each in runs:
+        try:
+            folder, good = _measure(each, progress, require_verified=require_verified)
+        except RecallBenchError as error:
+            if len(runs) == 1:
+                raise
+            print(f"recallbench: {each.store or each.corpus}: {error}", file=sys.stderr)
+            codes.append(error.exit_code)
+        else:
+            folders.append(folder)
+            codes.append(0 if good else 1)
+    if len(store) > 1 and len(folders) > 1:
+        print(f"side by side: recallbench table {shlex.join(map(str, folders))}")
+    return max(codes)
+
+
+def _runs(run_options: Options, corpus: str, stores: Sequence[str]) -> Iterator[Options]:
+    """Yield the options of each run; of several stores, those that need no vectors have no encoder."""
+    from recallbench.corpora.registry import names
+    from recallbench.stores.registry import asks_vectors
+
+    for name in names(corpus):
+        for store in stores or (None,):
+            options = replace(run_options, corpus=name, store=store)
+            if (
+                len(stores) > 1
+                and store
+                and not asks_vectors(store, environ=options.environ, options=options.store_options)
+            ):
+                options = replace(options, embedder=None)
+            yield options
+
+
+def _measure(run_options: Options, progress: Progress, *, require_verified: bool) -> tuple[Path, bool]:
+    """Measure and print one result; return its folder, and whether it is as it was asked to be."""
+    from recallbench.cli.measure.headline import gates_hold, headline, print_failures, reproduction
+    from recallbench.runs.run import run as measure
+
+    outcome = measure(run_options, progress, date.today())
+    print_parts(*headline(outcome.metrics, outcome.folder))
+    if outcome.reproduced is not None:
+        print_parts(*reproduction(outcome.reproduced, outcome.folder))
+    whole = print_failures(outcome.retrieval)
+    return outcome.folder, whole and (not require_verified or gates_hold(outcome.metrics))

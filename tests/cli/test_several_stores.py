@@ -1,0 +1,51 @@
+"""One command measures several stores, a result each."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from commandline import recallbench
+
+MEMORY = """
+class Memory:
+    def __init__(self):
+        self.texts = {}
+
+    def add(self, id, text):
+        self.texts[id] = text
+
+    def search(self, query, k):
+        raise RuntimeError("out of order")
+"""
+
+
+def test_each_store_has_its_result_and_its_own_encoder(tmp_path: Path) -> None:
+    words = ("run", "canary-locomo", "--store", "bm25", "--store", "exact", "--embedder", "hash", "--out", "results")
+    done = recallbench(*words, "--quiet", cwd=tmp_path)
+    assert done.returncode == 0
+    stored = {}
+    for result in (tmp_path / "results").iterdir():
+        metrics = json.loads((result / "metrics.json").read_text())
+        stored[metrics["store"]["name"]] = metrics["embedder"] and metrics["embedder"]["name"]
+        audited = recallbench("audit", result, cwd=tmp_path)
+        assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
+    assert stored == {"bm25": None, "exact": "hash"}
+    table = done.stdout.splitlines()[-1].removeprefix("side by side: recallbench ").split()
+    shown = recallbench(*table, cwd=tmp_path)
+    assert (shown.returncode, shown.stdout.startswith("canary-locomo, 158 questions")) == (0, True)
+
+
+def test_a_store_that_fails_is_named_and_the_others_are_measured(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(MEMORY)
+    words = ("run", "canary-locomo", "--store", "python:mine:Memory", "--store", "bm25", "--out", "results", "--quiet")
+    done = recallbench(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "recallbench: python:mine:Memory: " in done.stderr
+    assert "out of order" in done.stderr
+    assert [result.name.partition("_")[0] for result in (tmp_path / "results").iterdir()] == ["bm25"]
+
+
+def test_one_folder_is_for_one_store(tmp_path: Path) -> None:
+    done = recallbench("run", "canary-locomo", "--store", "bm25", "--store", "exact", "--folder", "r", cwd=tmp_path)
+    assert (done.returncode, "--folder names one result" in done.stderr) == (2, True)
