@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from commandline import recallbench
+from recallbench.results.manifest import build
 
 MEMORY = """
 class Backwards:
@@ -92,6 +94,8 @@ def test_written_formats_keep_their_ids_and_an_audit_holds(workspace: Path) -> N
         "q1 Q0 trips/0 2 48 recallbench-python:my_memory:Backwards",
     ]
     assert json.loads((folder / "raw_retrievals.jsonl").read_text().splitlines()[0])["gold"] == ["trips/0"]
+    rows = map(json.loads, (folder / "raw_retrievals.jsonl").read_text().splitlines())
+    assert [row["question_id"] for row in rows] == ["q1", "shop-hours", "bakery-hours"]
     name = json.loads((folder / "metrics.json").read_text())["corpus"]["name"]
     assert name.startswith("labelled/kb@")
     audited = recallbench("audit", "backwards", "--failures", "--corpus-file", "kb", cwd=workspace).stdout
@@ -101,10 +105,20 @@ def test_written_formats_keep_their_ids_and_an_audit_holds(workspace: Path) -> N
 
 @pytest.mark.usefixtures("printed")
 def test_a_run_may_have_the_names_or_the_ids(workspace: Path) -> None:
-    ranked = ("q1 Q0 {} 1 2 me\nshop-hours Q0 {} 1 2 me\nq3 Q0 {} 1 2 me\n", ("trips/0", "town/0", "town/1"))
-    (workspace / "ids.trec").write_text(ranked[0].format(*ranked[1]))
-    (workspace / "names.trec").write_text(ranked[0].format("kb-1", "kb-35", "=kb-36"))
+    form = "q1 Q0 {} 1 2 me\nshop-hours Q0 {} 1 2 me\nbakery-hours Q0 {} 1 2 me\n"
+    (workspace / "ids.trec").write_text(form.format("trips/0", "town/0", "town/1"))
+    (workspace / "names.trec").write_text(form.format("kb-1", "kb-35", "=kb-36"))
     done = recallbench("table", "backwards", "ids.trec", "names.trec", "--format", "csv", cwd=workspace)
     rows = {row.split(",")[0]: row for row in done.stdout.splitlines()}
     assert "1.0000" in rows["ids.trec"]
     assert rows["ids.trec"].partition(",")[2] == rows["names.trec"].partition(",")[2]
+
+
+@pytest.mark.usefixtures("printed")
+def test_a_result_in_which_an_id_was_passed_over_is_audited_as_ever(workspace: Path) -> None:
+    shutil.copytree(workspace / "backwards", workspace / "earlier")
+    for path in (workspace / "earlier").iterdir():
+        path.write_text(path.read_text().replace("bakery-hours", "q3"))
+    (workspace / "earlier" / "manifest.json").write_text(build(workspace / "earlier"))
+    audited = recallbench("audit", "earlier", "--failures", "--corpus-file", "kb", cwd=workspace).stdout
+    assert "verdict: UNVERIFIED (pending: committed)" in audited

@@ -89,7 +89,9 @@ class Question:
     one_find: bool = False
     """Its gold segments say one thing: the first that comes back has found it."""
     name: str = field(default="", compare=False)
-    """What its set calls it, where its id only counts lines: another field, or its text."""
+    """What people read of it, where its id only counts lines: its text."""
+    line: str = field(default="", compare=False)
+    """The id by which results of earlier releases may know it; empty where there is none but its own."""
     likeness: NearSegments = field(default_factory=NearSegments)
     """Token F1 between it and the segments that come near, by position; or their relative BM25, where that decides."""
 

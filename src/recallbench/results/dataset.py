@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -60,11 +60,17 @@ def digest(text: str) -> bytes:
 
 
 def read_dataset(
-    metrics: Metrics, rules: Rules, files: Sequence[Path], environ: Mapping[str, str], progress: Progress
+    metrics: Metrics,
+    rules: Rules,
+    files: Sequence[Path],
+    environ: Mapping[str, str],
+    progress: Progress,
+    asked: Collection[str] = (),
 ) -> Dataset:
     """Return the dataset, from one of `files` or where corpora lie; raises Blocked or InputError where it is not here.
 
-    A file counts only if it has the sha256 that the result states: another one proves nothing either way.
+    A file counts only if it has the sha256 that the result states: another one proves nothing either way. A question
+    is called as among those `asked`, of which earlier releases made up the ids.
     """
     corpus = _open_measured(metrics, rules, files, environ)
     haystacks: list[Haystack] = []
@@ -77,7 +83,13 @@ def read_dataset(
             id = segment.id if own else f"{SCOPE}/{len(digests)}"
             digests[id], lengths[id] = digest(segment.text), len(segment.text)
         # Kept without texts, which take up to 277 MB.
-        haystacks.append(replace(haystack, segments=tuple(replace(s, text="") for s in haystack.segments)))
+        haystacks.append(
+            replace(
+                haystack,
+                segments=tuple(replace(s, text="") for s in haystack.segments),
+                questions=tuple(_as_asked(question, asked) for question in haystack.questions),
+            )
+        )
         advance(len(haystack.segments))
 
     with progress.stage("reading the dataset", metrics.corpus.segments, "segments") as advance:
@@ -103,6 +115,11 @@ def read_dataset(
             sum(len(question.text) for question in questions),
         ),
     )
+
+
+def _as_asked(question: Question, asked: Collection[str]) -> Question:
+    earlier = question.line and question.line in asked and question.id not in asked
+    return replace(question, id=question.line) if earlier else question
 
 
 def _open_measured(metrics: Metrics, rules: Rules, files: Sequence[Path], environ: Mapping[str, str]) -> Corpus:

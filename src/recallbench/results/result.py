@@ -68,7 +68,11 @@ class Result:
 
     def dataset(self, rules: Rules, files: Sequence[Path], environ: Mapping[str, str], progress: Progress) -> Dataset:
         """Return the measured dataset, from one of `files` or where corpora lie; raises Blocked or InputError."""
-        return read_dataset(self.metrics, rules, files, environ, progress)
+        try:
+            asked = frozenset(self.rankings.questions)
+        except InputError:  # the dataset is what the rows are held to, whatever they say
+            asked = frozenset()
+        return read_dataset(self.metrics, rules, files, environ, progress, asked)
 
     @property
     def headline(self) -> tuple[HeadlinePart, ...]:

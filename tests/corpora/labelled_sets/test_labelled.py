@@ -263,3 +263,16 @@ def test_queries_judged_with_grade_0_alone_are_passed_over_and_counted(tmp_path:
     judged = "query-id\tcorpus-id\tscore\nq1\toslo\t2\nq2\tbergen\t0\nq2\toslo\t-1\nq3\trome\t1\n"
     survey = opened(beir(tmp_path / "team", test=judged)).survey()
     assert (survey.questions, survey.asked, survey.irrelevant, survey.unjudged) == (3, 3, 1, 0)
+
+
+def test_a_query_without_an_id_of_its_own_is_counted_and_goes_by_its_text(tmp_path: Path) -> None:
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d", "text": "It rains."}\n')
+    names = ('"query_id": "a"', '"_id": "b"', '"id": "c"', '"qid": 4', '"id": "c"', '"id": "two words"', '"id": null')
+    (tmp_path / "gold.jsonl").write_text(
+        "".join(f'{{"query": "Rain {n}?", "relevant": ["d"], {name}}}\n' for n, name in enumerate(names))
+    )
+    (haystack,) = opened(tmp_path).haystacks()
+    assert [question.id for question in haystack.questions] == ["a", "b", "c", "4", "q5", "q6", "q7"]
+    labels = ["a", "b", "c", "4", "Rain 4?", "Rain 5?", "Rain 6?"]
+    assert [question.label for question in haystack.questions] == labels
+    assert [question.line for question in haystack.questions] == ["", "", "q3", "q4", "q5", "q6", "q7"]

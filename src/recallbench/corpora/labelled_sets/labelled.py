@@ -221,6 +221,7 @@ def _question(
         by_id=known_by_id,
         one_find=by_text and not abstention,
         name=label.name,
+        line=label.line,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import combinations
@@ -73,7 +73,9 @@ class LabelledQuery:
     fields: tuple[str, ...] = ()
     """The names of its line's fields."""
     name: str = ""
-    """What its line calls it, where the id is made up."""
+    """Its text, where the id only counts lines."""
+    line: str = ""
+    """The id that counts lines, where none is named as one: earlier releases know it by that."""
 
     @property
     def relevant(self) -> bool:
@@ -212,15 +214,22 @@ def _short_form(path: Path, corpus: str) -> Iterator[LabelledQuery]:
     seen: set[str] = set()
     for number, record in objects(path):
         reader = FieldReader(corpus, path.name, f"line {number}")
-        own = record.get("query_id") or record.get("_id")
-        id = str(own or f"q{number}")
+        line, own = f"q{number}", record.get("query_id") or record.get("_id")
+        id = str(own or _other_id(record, seen) or line)
         if id.split() != [id] or id in seen:
             raise reader.refusal("query_id", "an id without blanks that no other query has", describe(id))
         seen.add(id)
         label = _label(
             record, id, "query", _relevant(record, reader), replace(reader, item=f"query {id} (line {number})")
         )
-        yield label if own else replace(label, name=str(record.get("id") or record.get("qid") or label.text))
+        yield label if own else replace(label, name=label.text if id == line else "", line=line)
+
+
+def _other_id(record: dict[str, Any], seen: Collection[str]) -> str:
+    """Return the id of another name that a query has; empty where it can be none. Earlier releases passed it over."""
+    other = record.get("id", record.get("qid"))
+    id = str(other) if isinstance(other, (str, int)) and not isinstance(other, bool) else ""
+    return id if id.split() == [id] and id not in seen else ""
 
 
 def _beir(files: Files, corpus: str, unjudged: list[str], expecting: bool) -> Iterator[LabelledQuery]:
