@@ -1,4 +1,4 @@
-"""The choice of the engine: OpenVINO on a CPU where it is faster and proven to give torch's vectors, else torch."""
+"""The choice of the engine: OpenVINO on a CPU where a probe finds it faster and it proves to give torch's vectors."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from recallbench.embedding import machine
 from recallbench.embedding.embedder import Matrix, ProofStatus
 from recallbench.embedding.encoders import EncoderSpec, Role
+from recallbench.embedding.engine_probe import Probe, load_probe, store_probe, time_engines
 from recallbench.embedding.fingerprint import engine_facts, file_hashes
 from recallbench.embedding.memo import Memo
 from recallbench.embedding.openvino_engine import OpenvinoEngine, OpenvinoUnusable
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     import torch
 
 OPENVINO = "openvino/cpu"
+TORCH = "torch/cpu"
 PROOF_TEXTS = 32
 """Texts that a proof is made on, where the corpus has as many."""
 
@@ -98,6 +100,8 @@ class EngineChoice:
         self._progress = resolver.progress
         self._engines: dict[Role, tuple[Engine, int]] = {}
         """Each with the token id that fills a batch up."""
+        self._modules: dict[Role, torch.nn.Module] = {}
+        """What was loaded for the probe, until the proof is made."""
         self._proofs: dict[Role, Proof] = {}
         """The proofs that this run relies on."""
         self._proven_now = False
@@ -143,6 +147,7 @@ class EngineChoice:
                 self._prove(side, sorted(tokenise(texts, side), key=len, reverse=True))
             elif self.backend == OPENVINO and (proof := self._known_proof(side)):
                 self._proofs[side] = proof
+        self._modules.clear()
         if self._side(role) not in self._engines:
             self._load(self._side(role))
 
@@ -159,13 +164,41 @@ class EngineChoice:
     def close(self) -> None:
         """Release the weights."""
         self._engines.clear()
+        self._modules.clear()
 
     def _choose(self) -> str:
         weights = [engine_facts(self._spec, self.hashes, side) for side in self._sides]
         backend, note = choose_backend(self._preference, self._environ, self._memo, weights)
+        if backend == OPENVINO and self._preference == "auto":
+            backend, note = self._probed(weights[0])
         if note:
             self.notes.append(note)
         return backend
+
+    def _probed(self, weights: Mapping[str, str]) -> tuple[str, str]:
+        """Return the faster backend of the processor, by a probe of the first weights, and a note."""
+        probe = load_probe(self._memo, weights)
+        if probe is None:
+            try:
+                probe = self._probe()
+            except OpenvinoUnusable as error:
+                proof = Proof(False, None, 0, error.found)
+                store_proof(self._memo, weights, proof)
+                return TORCH, failure_note(proof)
+            store_probe(self._memo, weights, probe)
+        return (OPENVINO if probe.prefers_openvino else TORCH), probe.note
+
+    def _probe(self) -> Probe:
+        side = self._sides[0]
+        module = self._load_module(side, "a probe of both engines")
+        with self._stopwatch.part("compile"):
+            openvino = OpenvinoEngine(module)
+        reference = TorchEngine(module)
+        with self._stopwatch.part("probe"):
+            probe = time_engines(openvino, reference, self._spec.max_tokens)
+        self._engines[side] = openvino if probe.prefers_openvino else reference, module.pad_id
+        self._modules[side] = module
+        return probe
 
     def _side(self, role: Role) -> Role:
         return role if role in self._sides else "passage"
@@ -189,7 +222,9 @@ class EngineChoice:
     def _prove(self, side: Role, rows: Sequence[TokenIds]) -> None:
         size = self._spec.batch_size
         try:
-            module = self._load(side)
+            module = self._modules.get(side)
+            if module is None or side not in self._engines:
+                module = self._load(side)
             engine, pad_id = self._engines[side]
             batches = [pad_batch(rows[start : start + size], pad_id) for start in range(0, len(rows), size)]
             with (
@@ -203,26 +238,32 @@ class EngineChoice:
         self._proofs[side] = proof
         self._proven_now = True
         if not proof.equal:
-            self._switch("torch/cpu", failure_note(proof))
+            self._switch(TORCH, failure_note(proof))
 
     def _load(self, side: Role) -> torch.nn.Module:
         """Load the weights of one side into its engine, and return the torch module behind it."""
-        files = self._spec.weights(side)
-        paths = self._resolver.verified_paths(files)
-        self._progress.note(f"loading {files.repo} for {self.backend}")
-        with self._stopwatch.part("load"):
-            module = load_module(self._spec, files, paths)
+        module = self._load_module(side, self.backend)
         runtime, _, device = self.backend.partition("/")
         with self._stopwatch.part("compile" if runtime == "openvino" else "load"):
             engine = OpenvinoEngine(module) if runtime == "openvino" else TorchEngine(module, device)
         self._engines[side] = engine, module.pad_id
         return module
 
+    def _load_module(self, side: Role, purpose: str) -> torch.nn.Module:
+        files = self._spec.weights(side)
+        paths = self._resolver.verified_paths(files)
+        self._progress.note(f"loading {files.repo} for {purpose}")
+        with self._stopwatch.part("load"):
+            return load_module(self._spec, files, paths)
+
 
 def choose_backend(
     preference: Backend, environ: Mapping[str, str], memo: Memo, weights: Sequence[Mapping[str, str]]
 ) -> tuple[str, str]:
-    """Choose a backend, with a note where the user should know why. `weights` has the facts of each set of weights."""
+    """Choose a backend, with a note where the user should know why. `weights` has the facts of each set of weights.
+
+    Where that is OpenVINO, and nobody asked for it, it is one to try: a probe has the last word.
+    """
     versions = machine.library_versions()
     if preference == "openvino" and not versions["openvino"]:
         raise Blocked("OpenVINO is not installed", remedy=f"{install_command('embed')}, or --backend torch")
@@ -231,11 +272,11 @@ def choose_backend(
         device = "cpu"
     if preference == "torch" or (preference == "auto" and device != "cpu"):
         return f"torch/{device}", ""
-    if preference == "auto" and not (versions["openvino"] and machine.has_avx512()):
-        return "torch/cpu", ""
+    if not versions["openvino"]:
+        return TORCH, ""
     proofs = [load_proof(memo, facts) for facts in weights]
     failed = [proof for proof in proofs if proof and not proof.equal]
-    return ("torch/cpu", failure_note(failed[0])) if failed else (OPENVINO, "")
+    return (TORCH, failure_note(failed[0])) if failed else (OPENVINO, "")
 
 
 def failure_note(proof: Proof) -> str:

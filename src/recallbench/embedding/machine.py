@@ -18,12 +18,6 @@ def cpu_model() -> str:
     return _cpuinfo("model name") or platform.processor() or platform.machine()
 
 
-@cache
-def has_avx512() -> bool:
-    """Return whether OpenVINO has the instructions on which it outruns torch."""
-    return "avx512f" in _cpuinfo("flags").split()
-
-
 def library_versions() -> dict[str, str]:
     """Return the installed versions of the libraries that compute a vector; "" where one is missing."""
     return {name: version_of(name) for name in LIBRARIES}

@@ -5,4 +5,4 @@ from __future__ import annotations
 from typing import Literal
 
 Backend = Literal["auto", "openvino", "torch"]
-BACKEND_HELP = "What runs the encoder; auto takes the faster."
+BACKEND_HELP = "What runs the encoder; auto takes the faster, by a probe on this machine."
