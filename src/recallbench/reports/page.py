@@ -33,6 +33,7 @@ select, input {{ background: var(--ground); border: 1px solid var(--rule); color
   padding: .2rem .4rem }}
 th, td {{ border-bottom: 1px solid var(--rule); padding: .3rem .6rem; text-align: left; vertical-align: top }}
 th, td:not(:last-child) {{ white-space: nowrap }}
+td:last-child {{ min-width: 10rem }}
 """
 
 

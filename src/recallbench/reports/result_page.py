@@ -121,7 +121,7 @@ def _kinds(metrics: Metrics) -> list[str]:
         by_name = {estimate.measure: estimate for estimate in estimates}
         cells = [f"{figure(by_name[name].value)} ({interval(by_name[name])})" for name in names]
         rows.append([kind, str(by_name[names[0]].n), *cells])
-    table = Table(("kind", "n", *names), rows, caption="By kind, with 95% intervals")
+    table = Table(("kind", "n", *names), rows, caption="In brackets the 95% interval")
     return ["<h2>By kind</h2>", *table.html()]
 
 

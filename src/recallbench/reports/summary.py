@@ -36,7 +36,7 @@ def opening_sentence(metrics: Metrics) -> str:
 def verdict_sentence(metrics: Metrics) -> str:
     """Return what the result was called when it was written, and who decides that again."""
     label = "CANONICAL" if metrics.verdict.canonical else "not CANONICAL"
-    return visible(f"{metrics.verdict.text}, {label}, when it was written; `recallbench audit` decides it again.")
+    return visible(f"{metrics.verdict.text}, {label}, when it was written; an audit decides it again.")
 
 
 def leading(metrics: Metrics) -> EstimatePart | None:
