@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     options.STORES,
     options.DSN,
     options.EMBEDDER,
+    options.MAX_TOKENS,
     options.BACKEND,
     *options.of_stores(),
     *options.CORPUS,
