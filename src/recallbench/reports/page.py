@@ -34,6 +34,8 @@ select, input {{ background: var(--ground); border: 1px solid var(--rule); color
 th, td {{ border-bottom: 1px solid var(--rule); padding: .3rem .6rem; text-align: left; vertical-align: top }}
 th, td:not(:last-child) {{ white-space: nowrap }}
 td:last-child {{ min-width: 10rem }}
+#failures th, #failures td {{ font-weight: normal; white-space: normal }}
+#failures td:nth-child(n+4) {{ min-width: 10rem }}
 """
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.escaping.terminal import shortened
 from recallbench.escaping.web import html
 from recallbench.reports.cells import figure, interval, saturation, share
 from recallbench.reports.own_encoder import encoder_remarks
@@ -26,6 +27,8 @@ RANKS = ((1, 1), (2, 3), (4, 5), (6, 10), (11, 20), (21, 50), (51, 10**6))
 """The first and the last place of each group of ranks."""
 SHOWN = 10
 """Hits that are shown of a question that failed."""
+EXCERPT = 200
+"""Characters shown of a segment's text: whole sessions would make a page of LongMemEval 30 MB."""
 FILTER = """const rows = [...document.querySelectorAll('#failures tbody tr')];
 const kind = document.getElementById('kind'), words = document.getElementById('words');
 const shown = document.getElementById('shown');
@@ -212,20 +215,23 @@ def _failure(rankings: Rankings, i: int, texts: KnownTexts) -> str:
     question = html(rankings.questions[i])
     if text := texts.questions.get(rankings.questions[i]):
         question += f"<br>{html(text)}"
-    hits = [_hit(rankings.name_of(id), id in gold, texts.segments.get(id)) for id in rankings.hit_ids[-1][i][:SHOWN]]
-    came_back = ("<br>" if texts.segments else ", ").join(hits) or "nothing"
-    relevant = ("<br>" if texts.segments else ", ").join(
-        _hit(rankings.name_of(id), False, texts.segments.get(id)) for id in rankings.gold_ids[i]
-    )
+    between = "" if texts.segments else ", "
+    came_back = between.join(_hit(rankings, id, id in gold, texts) for id in rankings.hit_ids[-1][i][:SHOWN])
+    relevant = between.join(_hit(rankings, id, False, texts) for id in rankings.gold_ids[i])
     return (
         f'<tr data-kind="{html(rankings.kinds[i])}"><th scope="row">{question}</th><td>{html(rankings.kinds[i])}</td>'
-        f"<td>{rank or '–'}</td><td>{relevant}</td><td>{came_back}</td></tr>"
+        f"<td>{rank or '–'}</td><td>{relevant}</td><td>{came_back or 'nothing'}</td></tr>"
     )
 
 
-def _hit(name: str, relevant: bool, text: str | None) -> str:
-    shown = f"<b>{html(name)}</b>" if relevant else html(name)
-    return f"<details><summary>{shown}</summary>{html(text)}</details>" if text else shown
+def _hit(rankings: Rankings, id: str, relevant: bool, texts: KnownTexts) -> str:
+    name = html(rankings.name_of(id))
+    shown = f"<b>{name}</b>" if relevant else name
+    if not texts.segments:
+        return shown
+    if id not in texts.segments:
+        return f"<div>{shown}</div>"
+    return f"<details><summary>{shown}</summary>{html(shortened(texts.segments[id], EXCERPT))}</details>"
 
 
 def _measures(metrics: Metrics) -> list[str]:
