@@ -161,6 +161,39 @@ def test_a_function_that_tells_questions_apart_is_given_the_role(workspace: Path
 
 
 @pytest.fixture
+def team(workspace: Path) -> Path:
+    """Return the folder of a labelled set, beside documents that answer nothing in it."""
+    folder = workspace / "team"
+    (folder / "qrels").mkdir(parents=True)
+    texts = {"a": "Ines repaired the boat.", "b": "Planted the pear tree.", "c": "The doctor says: more sleep."}
+    asked = {"q1": "Who repaired the boat?", "q2": "When did we plant the pear tree?"}
+    for name, lines in (("corpus", texts), ("queries", asked)):
+        rows = [json.dumps({"_id": id, "text": text}) for id, text in lines.items()]
+        (folder / f"{name}.jsonl").write_text("\n".join(rows) + "\n")
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\ta\t1\nq2\tb\t1\n")
+    others = [json.dumps({"_id": f"x{number}", "text": f"Nothing of note on day {number}."}) for number in range(40)]
+    (workspace / "others.jsonl").write_text("\n".join(others) + "\n")
+    return folder
+
+
+def test_every_command_that_measures_takes_it(team: Path) -> None:
+    workspace, name = team.parent, "python:my_encoder:embed"
+    (workspace / "settings.toml").write_text(f'embedder = "{name}"\nstore = "exact"\ncache-dir = "cache"\n')
+    config = ("--config", "settings.toml")
+    assert recallbench("evaluate", "team", *config, "--folder", "evaluated", cwd=workspace).returncode == 0
+    assert stated(workspace / "evaluated")[0]["embedder"]["name"] == name
+    audit = recallbench("audit", "evaluated", "--corpus-file", "team", cwd=workspace)
+    assert "  fail " not in audit.stdout
+    assert "verdict: UNVERIFIED (pending: committed)" in audit.stdout
+    grown = recallbench("grow", "team", *config, "--distractors", "others.jsonl", "--factors", "1,2", cwd=workspace)
+    assert grown.returncode == 0
+    assert name in grown.stdout
+    repeated = recallbench("repeat", "2", "canary-locomo", *config, "--out", "repeated", cwd=workspace)
+    assert repeated.returncode == 0
+    assert name in repeated.stdout
+
+
+@pytest.fixture
 def endpoint() -> Iterator[Scripted]:
     """An endpoint that counts words as tokens, and is busy at its second request."""
     asked: list[int] = []

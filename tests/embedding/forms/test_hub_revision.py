@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tiny_models import Tiny, independent, sentence
 
@@ -20,9 +21,9 @@ REVISION = "a" * 40
 NAME = f"hub:tiny/bge@{REVISION}"
 SETTINGS = {
     "modules.json": [
-        {"idx": 0, "path": "", "type": "sentence_transformers.models.Transformer"},
-        {"idx": 1, "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
-        {"idx": 2, "path": "2_Normalize", "type": "sentence_transformers.models.Normalize"},
+        {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+        {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+        {"idx": 2, "name": "2", "path": "2_Normalize", "type": "sentence_transformers.models.Normalize"},
     ],
     "1_Pooling/config.json": {"word_embedding_dimension": 32, "pooling_mode_cls_token": True},
     "sentence_bert_config.json": {"max_seq_length": 512},
@@ -54,6 +55,36 @@ def test_a_model_is_fetched_once_and_treated_as_it_says(
     fetched = [line.rpartition("/")[2] for line in hub.requests if line.startswith("GET")]
     settings = ["modules.json", "config.json", "config.json", "sentence_bert_config.json"]
     assert sorted(fetched) == sorted([*settings, "pytorch_model.bin", "tokenizer.json"])
+
+
+def test_sentence_transformers_runs_what_is_special(tiny_bge: Tiny, environ: dict[str, str], tmp_path: Path) -> None:
+    special = {**SETTINGS, "1_Pooling/config.json": {"word_embedding_dimension": 32, "pooling_mode": "max"}}
+    settings = {f"tiny/bge/{name}": json.dumps(value).encode() for name, value in special.items()}
+    texts = [sentence(5), sentence(40, 2)]
+    with LoopbackHub({**tiny_bge.files, **settings}, revisions=(REVISION,)) as hub:
+        variables = {**environ, "HF_ENDPOINT": hub.url}
+        embedder = open_embedder(NAME, cache_dir=tmp_path / "cache", environ=variables)
+        vectors = embedder.lookup(texts, "passage").vectors
+        embedder.close()
+    hidden = [tokens_of(tiny_bge, text) for text in texts]
+    expected = np.stack([tokens.max(axis=0) / np.linalg.norm(tokens.max(axis=0)) for tokens in hidden])
+    assert vector_difference(vectors, expected).tolerable
+    facts = embedder.fingerprint
+    assert (facts["pooling"], facts["normalisation"], facts["max_tokens"]) == ("max", "L2", "512")
+    assert facts["recorded at first use, not pinned"] == (
+        "passage/1_Pooling/config.json, passage/config.json, passage/modules.json, passage/pytorch_model.bin, "
+        "passage/sentence_bert_config.json, passage/tokenizer.json"
+    )
+
+
+def tokens_of(tiny: Tiny, text: str) -> Any:
+    """The last hidden state by transformers alone."""
+    import torch
+
+    inputs = tiny.tokenizer(text, return_tensors="pt")
+    with torch.no_grad():
+        hidden = tiny.models["passage"](**{key: inputs[key] for key in ("input_ids", "attention_mask")})
+    return hidden.last_hidden_state[0].numpy()
 
 
 def test_a_hub_that_can_not_be_reached_says_what_to_do(environ: dict[str, str], tmp_path: Path) -> None:
