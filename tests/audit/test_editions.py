@@ -54,6 +54,22 @@ def first(current: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def pageless(current: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the same result as a release made it that wrote no page, and the gates before the kinds."""
+    folder = tmp_path_factory.mktemp("pageless") / "result"
+    shutil.copytree(current, folder)
+    subject = _subject(folder, Metrics.model_validate_json((folder / "metrics.json").read_text()))
+    report = render_without_sentence(subject.derived, ReportedRun(subject.environment, _timings(subject)))
+    before, kinds, after = report.partition("## By kind")
+    after, gates, last = after.partition("## Gates")
+    rows, identity, end = last.partition("## What was measured")
+    (folder / PAGE).unlink()
+    (folder / "report.md").write_text("".join((before, gates, rows, kinds, after, identity, end)))
+    (folder / "manifest.json").write_text(build(folder))
+    return folder
+
+
 def _subject(folder: Path, metrics: Metrics) -> AuditSubject:
     rules = load()
     return AuditSubject(Result(folder, metrics), rules, facts(metrics.corpus.name, rules), (), {})
@@ -160,6 +176,15 @@ def test_markup_among_words_that_may_differ_is_seen(first: Path, tmp_path: Path,
     line = Mutation("", "RB-REPORT", text("report.md", "^still tell of the order", f"{marked}\\n\\g<0>"))
     failures = failed_checks(changed(first, tmp_path, line))
     assert "markup that no report has" in failures["RB-REPORT"]
+
+
+def test_without_a_page_sections_may_stand_in_another_order_and_words_may_not_differ(
+    pageless: Path, tmp_path: Path
+) -> None:
+    assert failed_checks(pageless) == {}
+    words = Mutation("", "RB-REPORT", text("report.md", "exact instead of pgmnemo", "as the protocol has it"))
+    failures = failed_checks(changed(pageless, tmp_path, words))
+    assert "as the protocol has it" in failures["RB-REPORT"]
 
 
 @pytest.mark.parametrize("mutation", FORGED, ids=lambda mutation: mutation.name)

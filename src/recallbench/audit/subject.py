@@ -99,7 +99,12 @@ class AuditSubject:
         try:
             return self.result.dataset(self.rules, self._files, self._environ, self.progress)
         except Blocked as blocked:
-            raise CannotTell(f"{blocked.problem}: give it with --corpus-file, or {blocked.remedy}") from None
+            remedy = (
+                blocked.remedy
+                if "--corpus-file" in blocked.remedy
+                else f"give it with --corpus-file, or {blocked.remedy}"
+            )
+            raise CannotTell(f"{blocked.problem}: {remedy}") from None
         except InputError as error:
             raise CannotTell(one_line(error)) from None
 
