@@ -17,6 +17,7 @@ from recallbench.confidential import (
     remember_secrets,
     sanitised,
     sanitised_json,
+    without_secrets,
 )
 from recallbench.errors import Blocked
 
@@ -173,6 +174,19 @@ def test_secrets_are_replaced_in_nested_keys_and_values() -> None:
         "b": None,
     }
     assert list(concealed_lines(["a hunter-2\n", "b\n"])) == ["a ***\n", "b\n"]
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ('{llm={api_key="sk-1\\"2", n="x"}}', '{llm={api_key="***", n="x"}}'),
+        ('{"headers": {"Authorization": "Bearer 12"}}', '{"headers": {"Authorization": "***"}}'),
+        ("{'X-Api-Key': 'ab', 'k': 5}", "{'X-Api-Key': '***', 'k': 5}"),
+        ('{text_key="body"}', '{text_key="body"}'),
+    ],
+)
+def test_a_secret_inside_a_value_is_left_out_by_its_name(value: str, written: str) -> None:
+    assert without_secrets({"config": value, "token": "t"}) == {"config": written, "token": "***"}
 
 
 def test_an_error_never_holds_a_secret_and_keeps_its_examples() -> None:

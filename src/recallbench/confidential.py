@@ -21,7 +21,7 @@ MARK = "***"
 SHORTEST = 4
 """Characters of a secret that is looked for."""
 _LONG, _MIXED, _ENCODED = 12, 6, 8
-_NAMES = re.compile(r"(TOKEN|PASSWORD|PASSWD|_PASS|SECRET|PASSPHRASE|(API|ACCESS|SECRET|PRIVATE)_?KEY)$")
+_NAMES = re.compile(r"(TOKEN|AUTHORIZATION|PASSWORD|PASSWD|_PASS|SECRET|PASSPHRASE|(API|ACCESS|SECRET|PRIVATE)_?KEY)$")
 _SCHEME = r"\b(?:[A-Za-z][A-Za-z0-9+.-]{0,30}:/{1,3}|(?:https?|postgres(?:ql)?|bolt|neo4j):)"
 _LOGIN = re.compile(
     # A password with a bare slash or @ goes on to the last @; a port in its place is none. Bounded: peers may send it.
@@ -34,6 +34,11 @@ _FIELD = re.compile(
     re.IGNORECASE,
 )
 
+_NESTED = re.compile(
+    r"""(?P<before>(?<![\w-])(["']?)(?P<name>[\w-]+)\2\s*[=:]\s*)"""
+    r"""(?P<quote>["'])(?P<value>(?:\\.|(?!(?P=quote))[^\\])+)(?P=quote)"""
+)
+"""A text by its name inside a value of several, as TOML, JSON and Python write it."""
 _ESCAPED = re.compile(r"%[2-7]|\\(?:u00|x)[3-7]|&#")
 """The marks of a text in which a letter or figure is escaped."""
 
@@ -75,14 +80,28 @@ def remember_logins(texts: Iterable[str]) -> None:
 
 def remember_environment(environ: Mapping[str, str]) -> None:
     """Remember the secrets of variables: tokens and passwords by their names, and logins of every address."""
-    remember_secrets(*(value.strip() for name, value in environ.items() if _NAMES.search(name.upper())))
+    remember_secrets(*(value.strip() for name, value in environ.items() if _is_secret(name)))
     remember_logins(environ.values())
 
 
 def without_secrets(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return settings as they may be written: a password or token by its name is remembered, and left out."""
-    remember_secrets(*(value.strip() for name, value in settings.items() if _NAMES.search(name.upper())))
-    return {name: MARK if _NAMES.search(name.upper()) else value for name, value in settings.items()}
+    """Return settings as they may be written: a password or token by its name is remembered, and left out.
+
+    So are those inside a value that holds several by name.
+    """
+    remember_secrets(*(value.strip() for name, value in settings.items() if _is_secret(name)))
+    return {name: MARK if _is_secret(name) else _NESTED.sub(_left_out, value) for name, value in settings.items()}
+
+
+def _left_out(nested: re.Match[str]) -> str:
+    if not _is_secret(nested["name"]):
+        return nested[0]
+    remember_secrets(nested["value"])
+    return f"{nested['before']}{nested['quote']}{MARK}{nested['quote']}"
+
+
+def _is_secret(name: str) -> bool:
+    return _NAMES.search(name.upper().replace("-", "_")) is not None
 
 
 def forget() -> None:
