@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -78,8 +79,17 @@ def test_one_system_has_no_letter_column_and_needs_no_test() -> None:
 
 
 def test_a_measure_deeper_than_a_ranking_is_refused() -> None:
-    with pytest.raises(UsageError, match="recall_any@10 can't be taken from only"):
+    with pytest.raises(UsageError, match="recall_any@10"):
         standings([Entrant("only", rankings(hits(1)))], [parse("recall_any@10")])
+
+
+def test_a_ranking_that_ends_before_a_measure_stands_apart() -> None:
+    deep, shallow = rankings(hits(1)), rankings(hits(2))
+    deep = replace(deep, calls=(replace(deep.calls[0], depth=10),))
+    shown = standings([Entrant("shallow", shallow), Entrant("deep", deep)], [parse("recall_any@10")])
+    assert [part.name for part in shown.standings] == ["deep"]
+    (apart,) = shown.apart
+    assert (apart.name, apart.reason, apart.estimates) == ("shallow", "depth: 2, which recall_any@10 is beyond", [])
 
 
 def test_a_run_in_the_ids_of_a_result_is_judged_by_its_gold() -> None:

@@ -56,8 +56,16 @@ def standings(
     `unplaced` names what could not even be read as rankings, each with the reason. Raises UsageError for a measure that
     none of the rankings reaches.
     """
-    chosen = max(comparable_groups(entrants, _why_apart), key=len)
-    parts = {entrant.name: entrant.rankings.estimates(_reached(measures, entrant)) for entrant in entrants}
+    reaching = [entrant for entrant in entrants if not _too_shallow(entrant, measures)]
+    if not reaching:
+        raise UsageError(
+            f"the measures can't be taken from {entrants[0].name}",
+            expected=f"a depth of {_depth(entrants[0])} or less",
+            found=", ".join(map(str, measures)),
+            remedy="choose --measures within the depth of the rankings",
+        )
+    chosen = max(comparable_groups(reaching, _why_apart), key=len)
+    parts = {entrant.name: entrant.rankings.estimates(measures) if entrant in reaching else [] for entrant in entrants}
     ranked = sorted(chosen, key=lambda entrant: -(parts[entrant.name][0].value or 0.0))
     different = _told_apart([entrant.rankings for entrant in ranked], measures[0])
     letters = shared_letters(len(ranked), different)
@@ -75,7 +83,11 @@ def standings(
         tests=len(ranked) * (len(ranked) - 1) // 2,
         apart=[
             *(
-                ApartPart(name=entrant.name, reason=_why_apart(chosen[0], entrant), estimates=parts[entrant.name])
+                ApartPart(
+                    name=entrant.name,
+                    reason=_too_shallow(entrant, measures) or _why_apart(chosen[0], entrant),
+                    estimates=parts[entrant.name],
+                )
                 for entrant in entrants
                 if entrant not in chosen
             ),
@@ -101,17 +113,15 @@ def _why_apart(first: Entrant, other: Entrant) -> str:
     return ""
 
 
-def _reached(measures: Sequence[Measure], entrant: Entrant) -> list[Measure]:
-    depth = entrant.rankings.calls[-1].depth
-    deeper = [measure for measure in measures if measure.k > depth]
-    if deeper:
-        raise UsageError(
-            f"{deeper[0]} can't be taken from {entrant.name}",
-            expected=f"a depth of {depth} or less",
-            found=str(deeper[0]),
-            remedy="choose --measures within the depth of all rankings",
-        )
-    return list(measures)
+def _depth(entrant: Entrant) -> int:
+    return entrant.rankings.calls[-1].depth
+
+
+def _too_shallow(entrant: Entrant, measures: Sequence[Measure]) -> str:
+    """Return which measure needs deeper rankings; empty where none does."""
+    depth = _depth(entrant)
+    beyond = next((measure for measure in measures if measure.k > depth), None)
+    return f"depth: {depth}, which {beyond} is beyond" if beyond else ""
 
 
 def _told_apart(rankings: Sequence[Rankings], measure: Measure) -> list[tuple[int, int]]:
