@@ -41,7 +41,7 @@ def test_a_file_of_longmemeval_s_shape_has_its_abilities_and_its_own_name_by_def
     words = ("--corpus-shape", "longmemeval", "--corpus-file", "items.json", "--store", "bm25", "--folder", "result")
     assert recallbench("run", *words, "--quiet", cwd=workspace).returncode == 0
     report = (workspace / "result/report.md").read_text()
-    assert report.startswith("# own/items+longmemeval: bm25 with no embedder\n")
+    assert report.startswith("# own/items+longmemeval: bm25\n")
     assert "## By ability" in report
 
 

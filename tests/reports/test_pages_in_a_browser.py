@@ -79,6 +79,11 @@ def opened(browser: Browser, path: Path, look: str) -> tuple[Page, list[str]]:
     return page, noticed
 
 
+def scrolls_sideways(page: Page) -> bool:
+    # Not innerWidth: a phone widens it to what does not fit.
+    return bool(page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"))
+
+
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("name", ["result", "table", "versions"])
 def test_a_page_is_whole_in_every_look(browser: Browser, pages: dict[str, Path], name: str, look: str) -> None:
@@ -86,7 +91,25 @@ def test_a_page_is_whole_in_every_look(browser: Browser, pages: dict[str, Path],
     violations = Axe().run(page).response["violations"]
     assert [(found["id"], [node["html"][:80] for node in found["nodes"]]) for found in violations] == []
     assert noticed == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
+    assert not scrolls_sideways(page)
+    page.context.close()
+
+
+def test_a_long_name_is_broken_on_a_phone_and_no_failure_needs_no_filter(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "memories_of_my_own.py").write_text(
+        "class LastComesFirst:\n"
+        "    def __init__(self): self.ids = []\n"
+        "    def add(self, id, text): self.ids.insert(0, id)\n"
+        "    def search(self, query, k): return self.ids[:k]\n"
+    )
+    (tmp_path / "team").mkdir()
+    (tmp_path / "team/corpus.jsonl").write_text('{"_id": "d1", "text": "The ferry leaves at nine."}\n')
+    (tmp_path / "team/gold.jsonl").write_text('{"query": "When does the ferry leave?", "relevant": ["d1"]}\n')
+    store = ("--store", "python:memories_of_my_own:LastComesFirst")
+    recallbench("evaluate", "team", *store, "--folder", "own", "--quiet", cwd=tmp_path)
+    page, noticed = opened(browser, tmp_path / "own/report.html", "phone")
+    assert noticed == []
+    assert not scrolls_sideways(page)
     page.context.close()
 
 

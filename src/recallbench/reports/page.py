@@ -20,7 +20,7 @@ svg text { fill: var(--ink) }
 """The colours of pages and of plots."""
 STYLE = f"""
 {COLOURS}body {{ background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; margin: 0 auto;
-  max-width: 64rem; padding: 1rem }}
+  max-width: 64rem; overflow-wrap: break-word; padding: 1rem }}
 a {{ color: var(--line) }}
 figure {{ margin: 1rem 0; overflow-x: auto }}
 svg {{ height: auto; max-width: 100% }}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.terminal import shortened
 from recallbench.escaping.web import html
@@ -75,7 +77,7 @@ def page(
         f"<p>{html(verdict_sentence(metrics))}</p>",
         *(line for section in sections for line in section),
     ]
-    return Page(title(metrics), body, FILTER).html()
+    return Page(title(metrics), body, FILTER if _failed(rankings, _leading_depth(metrics)) else "").html()
 
 
 def _picture(metrics: Metrics) -> list[str]:
@@ -173,15 +175,8 @@ def _latency(times: Mapping[str, Sequence[float]]) -> list[str]:
 
 
 def _failures(metrics: Metrics, rankings: Rankings, texts: KnownTexts) -> list[str]:
-    estimate = leading(metrics)
-    k = int(estimate.measure.partition("@")[2]) if estimate is not None else SHOWN
-    failed = [
-        i
-        for i, (rank, counts) in enumerate(
-            zip(rankings.calls[-1].first.tolist(), rankings.answerable.tolist(), strict=True)
-        )
-        if counts and not 0 < rank <= k
-    ]
+    k = _leading_depth(metrics)
+    failed = _failed(rankings, k)
     head = [f"<h2>Questions without a relevant hit among the first {k}</h2>"]
     if not failed:
         return [*head, "<p>None.</p>"]
@@ -207,6 +202,17 @@ def _failures(metrics: Metrics, rankings: Rankings, texts: KnownTexts) -> list[s
         "</table>",
         "</div>",
     ]
+
+
+def _leading_depth(metrics: Metrics) -> int:
+    estimate = leading(metrics)
+    return int(estimate.measure.partition("@")[2]) if estimate is not None else SHOWN
+
+
+def _failed(rankings: Rankings, k: int) -> list[int]:
+    """Return the places of the answerable questions without a relevant hit among the first k."""
+    first = rankings.calls[-1].first
+    return np.flatnonzero(rankings.answerable & ((first < 1) | (first > k))).tolist()
 
 
 def _failure(rankings: Rankings, i: int, texts: KnownTexts) -> str:

@@ -12,7 +12,8 @@ LEADING = "recall_any@{}"
 
 def title(metrics: Metrics) -> str:
     """Return the corpus, the store and the encoder in a line; of a labelled set the name without its hash."""
-    return visible(f"{short_names(metrics.corpus.name)}: {system(metrics)} with {metrics.embedder_name}")
+    encoder = f" with {metrics.embedder.name}" if metrics.embedder else ""
+    return visible(f"{short_names(metrics.corpus.name)}: {system(metrics)}{encoder}")
 
 
 def opening_sentence(metrics: Metrics) -> str:
@@ -25,7 +26,8 @@ def opening_sentence(metrics: Metrics) -> str:
     if estimate.low is not None and estimate.high is not None:
         bounds = f" (95% interval {share(estimate.low)} to {share(estimate.high)})"
     bm25 = next((part.value for part in metrics.control_bm25[OVERALL] if part.measure == estimate.measure), None)
-    beside = [f"BM25 finds one for {share(bm25)}"] if bm25 is not None else []
+    is_bm25 = system(metrics) == "bm25"
+    beside = [f"BM25 finds one for {share(bm25)}"] if bm25 is not None and not is_bm25 else []
     beside += [f"chance would for {share(estimate.chance)}"] if estimate.chance is not None else []
     return (
         f"{visible(system(metrics))} finds something relevant among its first {k} hits for {share(estimate.value)} of "
@@ -34,9 +36,16 @@ def opening_sentence(metrics: Metrics) -> str:
 
 
 def verdict_sentence(metrics: Metrics) -> str:
-    """Return what the result was called when it was written, and who decides that again."""
-    label = "CANONICAL" if metrics.verdict.canonical else "not CANONICAL"
-    return visible(f"{metrics.verdict.text}, {label}, when it was written; an audit decides it again.")
+    """Return what the result was called when it was written, what that says, and who decides it again."""
+    verdict = metrics.verdict
+    label = "CANONICAL" if verdict.canonical else "not CANONICAL"
+    if verdict.label == "VERIFIED":
+        meaning = "every gate of the protocol holds"
+    elif verdict.text != verdict.label:  # the text names what is pending
+        meaning = "every gate of the protocol holds but that its files are in git, which no run can know of itself"
+    else:
+        meaning = "a gate of the protocol fails, or can't be decided"
+    return visible(f"When written {verdict.text}, {label}: {meaning}. recallbench audit decides it again.")
 
 
 def leading(metrics: Metrics) -> EstimatePart | None:
