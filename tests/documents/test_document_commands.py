@@ -27,6 +27,7 @@ from documents.markdown import (
 from recallbench.cli.program import COMMANDS, program
 from recallbench.corpora.registry import CORPORA, GROUPS, facts
 from recallbench.embedding.encoders import ENCODERS
+from recallbench.embedding.registry import form_of
 from recallbench.protocol.frozen import load, read_data
 from recallbench.stores.registry import STORES, find_store
 
@@ -57,7 +58,8 @@ def test_commands_parse(document: Path) -> None:
         examples = {"diary", "newest"}  # what CONTRIBUTING adds
         for option, value in pairwise(words):
             if option in KNOWN and not value.startswith("-"):
-                assert value in {*KNOWN[option], *examples} or (option == "--store" and find_store(value)), words
+                form = find_store(value) if option == "--store" else form_of(value)
+                assert value in {*KNOWN[option], *examples} or form, words
         if command in ("run", "doctor") and len(words) > 1 and re.fullmatch(r"[a-z][a-z-]*", words[1]):
             assert words[1] in {*CORPORA, *GROUPS, *examples}, words
         if command == "fetch" and len(words) > 1 and words[1] != "NAME":

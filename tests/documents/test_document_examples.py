@@ -43,6 +43,14 @@ def test_the_class_of_ones_own_runs(tmp_path: Path) -> None:
     assert [recallbench(*words, cwd=tmp_path).returncode for words in commands] == [0, 0, 0]
 
 
+def test_the_encoder_of_ones_own_runs(tmp_path: Path) -> None:
+    text = section(README, "## An encoder of your own")
+    (code,) = [block.body for block in blocks(text) if block.language == "python"]
+    (tmp_path / "my_encoder.py").write_text(code)
+    (command,) = [words for words in command_lines(text) if "python:my_encoder:embed" in words]
+    assert recallbench(*command, cwd=tmp_path).returncode == 0
+
+
 def test_the_examples_with_files_run(tmp_path: Path) -> None:
     inside = blocks(section(README, "## Rankings made elsewhere"))
     (gold,) = [block.body for block in inside if block.language == "json"]
