@@ -328,7 +328,11 @@ LOCOMO: tuple[Mutation, ...] = (
     Mutation("a slow query left out", "RB-TIMINGS", thoroughly(sample_less)),
     Mutation("a query that failed", "RB-TIMINGS", thoroughly(text("timings.jsonl", '"warm"', '"failed"'))),
     Mutation("text that was not asked for", "RB-TEXTS", environment("options", "with_text", to=False)),
-    Mutation("another store in the command", "RB-OPTIONS", commanded("--store=bm25")),
+    Mutation(
+        "another store in the command",
+        "RB-OPTIONS",
+        document("environment.json", lambda e: e.update(command=[w.replace("exact", "bm25") for w in e["command"]])),
+    ),
     Mutation("another limit in the command", "RB-OPTIONS", commanded("--limit", "3")),
     Mutation("another scope in the command", "RB-OPTIONS", commanded("--scope", "pooled")),
     Mutation("a ranker in the command", "RB-OPTIONS", commanded("--graph-ranker", "importance")),

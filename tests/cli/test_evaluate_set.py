@@ -305,7 +305,7 @@ def test_queries_judged_with_grade_0_alone_are_counted_in_a_result_that_stands(t
     metrics = Metrics.model_validate_json((tmp_path / "result" / "metrics.json").read_bytes())
     assert metrics.labels is not None
     assert (metrics.retrieval.asked, metrics.labels.irrelevant, metrics.labels.unjudged) == (3, 1, 0)
-    sentence = "1 query is judged with grade 0 alone, and passed over."
+    sentence = "1 query is judged with grade 0 alone, and was passed over."
     assert sentence in (tmp_path / "result" / "report.md").read_text()
     audited = recallbench("audit", "result", "--corpus-file", "team", "--failures", cwd=tmp_path)
     assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout

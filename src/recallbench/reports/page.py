@@ -38,6 +38,9 @@ td:last-child {{ min-width: 10rem }}
 #failures td:nth-child(n+4) {{ min-width: 10rem }}
 """
 
+STYLES = frozenset({"61449514d119c7aba15085f5f0e9268cf987d1ad0b81f854d611420fa3a096dc"})
+"""The sha256 of each style that a release wrote: an audit knows them in the pages of results."""
+
 
 @dataclass(frozen=True, slots=True)
 class Page:

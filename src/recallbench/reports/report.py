@@ -34,26 +34,28 @@ class ReportedRun:
 def render(metrics: Metrics, run: ReportedRun) -> str:
     """Return the whole report: what a reader wants first, settings, plans and hashes at its end."""
     title = [f"# {inline(summary.title(metrics))}", "", f"**{inline(summary.opening_sentence(metrics))}**", ""]
-    return _joined([[*title, *_standing(metrics)], *_sections(metrics, run, short_names)])
+    return _joined([[*title, *_standing(metrics)], *_sections(metrics, run, short_names, plural_alone=False)])
 
 
 def render_without_sentence(metrics: Metrics, run: ReportedRun) -> str:
     """Return the report with the first lines of the results that have no page."""
     title = f"# {inline(f'{metrics.corpus.name}: {system(metrics)} with {metrics.embedder_name}')}"
-    return _joined([[title, "", *_standing(metrics)], *_sections(metrics, run, str)])
+    return _joined([[title, "", *_standing(metrics)], *_sections(metrics, run, str, plural_alone=True)])
 
 
 def _joined(sections: Iterable[Sequence[str]]) -> str:
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 
 
-def _sections(metrics: Metrics, run: ReportedRun, named: Callable[[str], str]) -> tuple[list[str], ...]:
+def _sections(
+    metrics: Metrics, run: ReportedRun, named: Callable[[str], str], *, plural_alone: bool
+) -> tuple[list[str], ...]:
     return (
         _headline(metrics),
         _deviations(metrics, named),
         _kinds(metrics),
         _abilities(metrics),
-        *set_report.sections(metrics),
+        *set_report.sections(metrics, plural_alone=plural_alone),
         _measures(metrics),
         _control(metrics),
         _denominators(metrics),

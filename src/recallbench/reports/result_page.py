@@ -50,6 +50,8 @@ words.addEventListener('input', filter);
 filter();
 """
 """Hides the failures that a reader did not ask for; without it all of them are shown."""
+SCRIPTS = frozenset({"82819a6635c89bca5ea05dc70122545fe6766c8662d739699e2299f54fb08ef4"})
+"""The sha256 of each script that a release wrote into the page of a result."""
 
 
 def page_of(result: Result, metrics: Metrics, texts: KnownTexts | None = None) -> str:

@@ -11,9 +11,12 @@ from recallbench.reports.table import Table
 from recallbench.results.metrics import Metrics
 
 
-def sections(metrics: Metrics) -> Sequence[list[str]]:
-    """Return the sections of figures: tenants, the worst questions, the age of labels, matching by text."""
-    return (_tenants(metrics), _worst(metrics), _labels(metrics), _matching(metrics))
+def sections(metrics: Metrics, *, plural_alone: bool) -> Sequence[list[str]]:
+    """Return the sections of figures: tenants, the worst questions, the age of labels, matching by text.
+
+    `plural_alone`: labels are told of as results without a page do, which say `1 queries`.
+    """
+    return (_tenants(metrics), _worst(metrics), _labels(metrics, plural_alone), _matching(metrics))
 
 
 def sources(metrics: Metrics) -> Sequence[list[str]]:
@@ -49,23 +52,21 @@ def _worst(metrics: Metrics) -> list[str]:
     ]
 
 
-def _labels(metrics: Metrics) -> list[str]:
+def _labels(metrics: Metrics, plural_alone: bool) -> list[str]:
     labels = metrics.labels
     if labels is None:
         return []
+
+    def counted(count: int, of_one: str, of_more: str) -> str:
+        return f"{count} {of_more if plural_alone or count != 1 else of_one}"
+
     between = f", from {labels.oldest} to {labels.newest}" if labels.dated else ""
-    undated = f"{labels.undated} {'has' if labels.undated == 1 else 'have'} no date."
-    dates = inline(f"{_queries(labels.dated, 'has', 'have')} dated labels{between}; {undated}")
-    passed = []
-    if labels.unjudged:
-        passed.append(f"{_queries(labels.unjudged, 'is', 'are')} not judged, and passed over.")
-    if labels.irrelevant:
-        passed.append(f"{_queries(labels.irrelevant, 'is', 'are')} judged with grade 0 alone, and passed over.")
-    return ["## Labels", "", dates, *passed]
-
-
-def _queries(count: int, of_one: str, of_more: str) -> str:
-    return f"1 query {of_one}" if count == 1 else f"{count} queries {of_more}"
+    dated = counted(labels.dated, "query has dated labels", "queries have dated labels")
+    lines = [inline(f"{dated}{between}; {counted(labels.undated, 'has no date', 'have no date')}.")]
+    for count, what in ((labels.unjudged, "not judged"), (labels.irrelevant, "judged with grade 0 alone")):
+        of_one, of_more = (f"query is {what}, and was passed over.", f"queries are {what}, and were passed over.")
+        lines += [counted(count, of_one, of_more)] if count else []
+    return ["## Labels", "", *lines]
 
 
 def _hub(metrics: Metrics) -> list[str]:

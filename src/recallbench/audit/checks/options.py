@@ -111,7 +111,7 @@ def _command(words: Any, options: Mapping[str, Any], metrics: Metrics) -> Iterat
     by_shape = is_own_name(corpus) and flags.get("corpus-shape") == corpus.rpartition("+")[2]
     if words[1:2] == ["run"] and corpus not in named and not by_shape:
         yield f"the command does not name {corpus}"
-    stores = _values(words, "store")
+    stores = _values(words, "store") if words[1:2] == ["run"] else []
     if len(stores) > 1 and str(options["store"]) in stores:
         # One command measured several stores; an encoder is for those that search vectors.
         del flags["store"]

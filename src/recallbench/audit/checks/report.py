@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from recallbench import __version__
+from recallbench.audit.checks.page import differing_lines, differing_words
 from recallbench.audit.examination import Examination, pass_unless
 from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
@@ -47,17 +48,18 @@ def report(subject: AuditSubject) -> Finding:
     return pass_unless(
         problems,
         f"{compared}{len(derived)} lines and {cells} cells of tables as worked out again, at the printed precision"
-        + (", and the page byte for byte" if has_page else ""),
+        + (", and the page" if has_page else ""),
     )
 
 
 def _differences_of_page(subject: AuditSubject) -> Iterator[str]:
-    stated = [line for _, line in lines(subject.folder / PAGE)]
-    derived = page_of(subject.result, subject.derived, row_texts(subject.folder)).removesuffix("\n").split("\n")
-    for number, (line, expected) in enumerate(zip_longest(stated, derived, fillvalue=""), 1):
-        if line != expected:
-            yield f"{PAGE}, line {number}: {_excerpts(line, expected)}"
-            return  # a missing or added line shifts all that follow
+    stated = "\n".join(line for _, line in lines(subject.folder / PAGE))
+    derived = page_of(subject.result, subject.derived, row_texts(subject.folder)).removesuffix("\n")
+    if subject.metrics.recallbench_version == __version__:
+        found = differing_lines(stated, derived, _excerpts)
+    else:
+        found = differing_words(stated, derived, _differing_figures)
+    yield from (f"{PAGE}: {difference}" for difference in found)
 
 
 def _timings(subject: AuditSubject) -> Timings:
