@@ -62,7 +62,7 @@ def _labels(metrics: Metrics, plural_alone: bool) -> list[str]:
 
     between = f", from {labels.oldest} to {labels.newest}" if labels.dated else ""
     dated = counted(labels.dated, "query has dated labels", "queries have dated labels")
-    lines = [inline(f"{dated}{between}; {counted(labels.undated, 'has no date', 'have no date')}.")]
+    lines: list[str] = [inline(f"{dated}{between}; {counted(labels.undated, 'has no date', 'have no date')}.")]
     for count, what in ((labels.unjudged, "not judged"), (labels.irrelevant, "judged with grade 0 alone")):
         of_one, of_more = (f"query is {what}, and was passed over.", f"queries are {what}, and were passed over.")
         lines += [counted(count, of_one, of_more)] if count else []
