@@ -35,6 +35,8 @@ def test_a_retriever_with_that_parameter_is_given_the_vector(more: dict[str, Any
     assert recallbench.evaluate(CASES, nearest, k=1, embed=embed, **more).recall == 1.0
     assert recallbench.evaluate(CASES, nearest_async, k=1, embed=embed, **more).recall == 1.0
     assert asyncio.run(recallbench.evaluate_async(CASES, nearest_async, k=1, embed=embed, **more)).recall == 1.0
+    vector_first = lambda query, vector, k: nearest(query, k, vector)  # noqa: E731
+    assert recallbench.evaluate(CASES, vector_first, k=1, embed=embed, **more).recall == 1.0
 
 
 def test_all_queries_are_embedded_at_once_and_a_vector_of_the_case_goes_before() -> None:

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar, overload
 
 from recallbench.audit.decision import with_verdict
 from recallbench.audit.examination import CannotTell, one_line
+from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.corpora.records import Question, Survey
 from recallbench.errors import Blocked, InputError
 from recallbench.progress import Progress, Silent
@@ -20,6 +21,7 @@ from recallbench.results.dataset import Dataset
 from recallbench.results.figures import Figures, figures
 from recallbench.results.metrics import HubPart, Metrics
 from recallbench.results.result import Result
+from recallbench.results.retrievals import NAMES, read_document_names
 from recallbench.results.rows import HitRow, Row, position_of
 from recallbench.results.trec import read_run
 from recallbench.retrieval.ranking import Ranking
@@ -92,6 +94,21 @@ class AuditSubject:
             return self.rows
         except Exception:  # noqa: BLE001 - RB-ROWS reports it
             raise CannotTell("raw_retrievals.jsonl can't be read: see RB-ROWS") from None
+
+    def name_of(self, id: str) -> str:
+        """Return the name of a segment for whoever reads of it: its own, else its id."""
+        return self._names.get(id, id)
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        if not is_set_name(self.metrics.corpus.name) or NAMES not in self.states:
+            return {}
+        try:
+            ids = {id for row in self.readable_rows for id in (*row.gold, *(hit.id for hit in row.hits))}
+            ids |= {f"{question.scope}/{position}" for question in self.questions for position in question.gold}
+            return read_document_names(self.folder, ids)
+        except (CannotTell, InputError):  # other checks report it
+            return {}
 
     @_CachedOutcome
     def dataset(self) -> Dataset:

@@ -38,6 +38,8 @@ class Caller:
     """The hits are texts, of which two may be the same."""
     vectors: Mapping[str, Any] | None = None
     """The vector of each case by its name, for a retriever that takes it."""
+    vector_first: bool = False
+    """The retriever takes the vector before k, as `retrieve(query, vector, k)`."""
     name: str = ""
     """The retriever's name in errors, where there are several."""
 
@@ -105,6 +107,8 @@ class Caller:
     def _ask(self, case: Case) -> Any:
         if self.vectors is None:
             return self.retrieve(case.query, self.k)
+        if self.vector_first:
+            return self.retrieve(case.query, self.vectors[case.name], self.k)
         return self.retrieve(case.query, self.k, vector=self.vectors[case.name])
 
     def _read_hits(self, returned: Any) -> Any:

@@ -20,7 +20,7 @@ from recallbench.cases.report import Report
 from recallbench.cases.signature import Retriever, Retrievers, with_parameters_of
 from recallbench.cases.text_findings import text_findings
 from recallbench.cases.text_judging import Texts, decide, judge_matched, match_cases, refuse_ids_for_texts
-from recallbench.cases.text_vectors import Embed, query_vectors, takes_vectors
+from recallbench.cases.text_vectors import Embed, query_vectors, takes_vectors, takes_vectors_first
 from recallbench.corpora.matching.method import OWN, Matching, Method
 from recallbench.corpora.matching.text_matching import refuse_random_matches
 from recallbench.errors import UsageError
@@ -80,11 +80,15 @@ def _prepare(
             keep_going,
             repeats,
             vectors if takes_vectors(retriever) else None,
+            takes_vectors_first(retriever),
             name,
         )
         for name, retriever in retrievers.items()
     }
     return _Evaluation(chosen, callers, matching, allow_random_matches, texts, candidates, definitions, notes, recorded)
+
+
+_prepare.__qualname__ = "evaluate"  # by this name Python refuses an unknown keyword
 
 
 def _retrievers(retrieve: Retriever | Retrievers) -> dict[str, Retriever]:

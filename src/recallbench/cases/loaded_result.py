@@ -91,14 +91,20 @@ class LoadedResult(Display, Result):
         return result_page.plot(self.metrics)
 
     def compare(
-        self, before: Result | str | PathLike[str], *, allow: Collection[str] = (), measures: Sequence[str] = ()
+        self,
+        before: Result | str | PathLike[str],
+        *,
+        allow: str | Collection[str] = (),
+        measures: str | Sequence[str] = (),
     ) -> ResultComparison:
         """This result minus another, question by question: difference, interval, exact test, what changed most.
 
         `allow` names what may differ: "embedder", "store" or both. Raises UsageError where the two can't be compared.
         """
         earlier = before if isinstance(before, Result) else load(before)
-        return ResultComparison(compare_results(earlier, self, [parse(name) for name in measures], allowed=allow))
+        allowed = [allow] if isinstance(allow, str) else allow
+        chosen = [parse(name) for name in ([measures] if isinstance(measures, str) else measures)]
+        return ResultComparison(compare_results(earlier, self, chosen, allowed=allowed))
 
     def to_pandas(self) -> pandas.DataFrame:
         """A row for each question: its kind, what is relevant, the ranking, and every measure that has a value."""

@@ -80,13 +80,13 @@ Folder = Result | str | PathLike[str]
 
 @overload
 def table(  # type: ignore[overload-overlap] # names are no folders where they have reports
-    systems: Mapping[str, Report], measures: Sequence[str] | None = None
+    systems: Mapping[str, Report], measures: str | Sequence[str] | None = None
 ) -> SideBySide[Report]: ...
 @overload
 def table(
-    systems: Mapping[str, Folder] | Iterable[Folder], measures: Sequence[str] | None = None
+    systems: Mapping[str, Folder] | Iterable[Folder], measures: str | Sequence[str] | None = None
 ) -> SideBySide[LoadedResult]: ...
-def table(systems: Any, measures: Sequence[str] | None = None) -> SideBySide[Any]:
+def table(systems: Any, measures: str | Sequence[str] | None = None) -> SideBySide[Any]:
     """Return reports, or results, side by side as `recallbench table` does: best first by the first of `measures`.
 
     `systems` are {name: report}, {name: result} or a list of results; a result is its folder's path or what `load`
@@ -116,13 +116,14 @@ def _opened(system: Any) -> Any:
     raise UsageError("this has no place in a table", expected=FORMS, found=f"a {type(system).__name__}")
 
 
-def side_by_side(systems: Mapping[str, System], measures: Sequence[str] | None = None) -> SideBySide[System]:
+def side_by_side(systems: Mapping[str, System], measures: str | Sequence[str] | None = None) -> SideBySide[System]:
     """Return systems side by side; see `table`."""
     if not systems:
         raise UsageError("there is nothing to show", expected="one or more, by name", found="none")
     first = next(iter(systems.values()))
     usual = list(first.columns) if isinstance(first, Report) else list(PRIMARY)
-    chosen = usual if measures is None else [parse(measure) for measure in measures]
+    named = [measures] if isinstance(measures, str) else measures
+    chosen = usual if named is None else [parse(measure) for measure in named]
     if not chosen:
         raise UsageError("measures name none", expected='["recall_any@10"]', found="none")
     reports = [system for system in systems.values() if isinstance(system, Report)]

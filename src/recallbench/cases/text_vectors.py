@@ -66,6 +66,11 @@ def takes_vectors(retrieve: Callable[..., Any]) -> bool:
     return _parameter(retrieve) is not None
 
 
+def takes_vectors_first(retrieve: Callable[..., Any]) -> bool:
+    """Return whether the second parameter of a retriever is `vector`, as in `retrieve(query, vector, k)`."""
+    return takes_vectors(retrieve) and list(inspect.signature(retrieve).parameters)[1:2] == [PARAMETER]
+
+
 def encoded(name: str, texts: Sequence[str], kind: Literal["query", "passage"]) -> Any:
     """Return the vectors of texts by an encoder, from its cache as far as they are there."""
     # Imported here: only these need an encoder.

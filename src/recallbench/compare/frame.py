@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
+from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.errors import UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.reports.comparison import NOT_STATED, UnlikePart
@@ -48,7 +49,7 @@ def unlike(first: Metrics, second: Metrics, names: tuple[str, str], allowed: Col
         raise UsageError(
             f"{names[0]} and {names[1]} can't be compared: they differ in {_joined(kind for kind, _ in forbidden)}",
             expected="one protocol, clarifications, dataset, matching, depth, scope and denominator",
-            found="; ".join(f"{part.what}: {part.first} against {part.second}" for _, part in forbidden),
+            found="; ".join(_in_words(part) for _, part in forbidden),
             remedy="measure both alike; --allow is for embedder and store only",
         )
     missing = [kind for kind in ALLOWABLE if kind in {kind for kind, _ in allowable} - set(allowed)]
@@ -79,8 +80,14 @@ def comparable_groups(sides: Iterable[T], reason: Callable[[T, T], str]) -> list
 def why_apart(first: Metrics, other: Metrics) -> str:
     """Return the first reason why two results were not asked the same, in words; empty where they were."""
     for _, part in _forbidden_differences(first, other):
-        return _SHA256.sub(lambda digest: digest[0][:12], f"{part.what}: {part.first} against {part.second}")
+        return _in_words(part)
     return ""
+
+
+def _in_words(part: UnlikePart) -> str:
+    """Return a difference for people, with the beginnings of hashes."""
+    words = short_names(f"{part.what}: {part.first} against {part.second}")
+    return _SHA256.sub(lambda digest: digest[0][:12], words)
 
 
 def _forbidden_differences(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:

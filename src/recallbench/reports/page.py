@@ -25,7 +25,7 @@ a {{ color: var(--line) }}
 figure {{ margin: 1rem 0; overflow-x: auto }}
 svg {{ height: auto; max-width: 100% }}
 .wide {{ overflow-x: auto }}
-table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; margin: 1rem 0 }}
+table {{ border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; margin: 1rem 0 }}
 caption {{ font-weight: 600; padding: .3rem 0; text-align: left }}
 form {{ display: flex; flex-wrap: wrap; gap: 1rem; margin: 1rem 0 }}
 form[hidden] {{ display: none }}
@@ -38,7 +38,7 @@ td:last-child {{ min-width: 10rem }}
 #failures td:nth-child(n+4) {{ min-width: 10rem }}
 """
 
-STYLES = frozenset({"61449514d119c7aba15085f5f0e9268cf987d1ad0b81f854d611420fa3a096dc"})
+STYLES = frozenset({"cf0f83182246209038f4d4a7bcacfb197b2857ded2de46899ac5cd4fe9cf786d"})
 """The sha256 of each style that a release wrote: an audit knows them in the pages of results."""
 
 

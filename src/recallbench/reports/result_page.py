@@ -244,6 +244,9 @@ def _hit(rankings: Rankings, id: str, relevant: bool, texts: KnownTexts) -> str:
 
 def _measures(metrics: Metrics) -> list[str]:
     lines = [
+        "recall_any: how often a relevant segment is among the first k; recall_all: how often all of them are.",
+        "recall_frac: the share of a question's relevant segments that is among the first k.",
+        "mrr: 1 / the place of the first relevant segment, 0 where none is among the first k.",
         "chance: the expected value for a random order.",
         "ceiling: what an oracle reaches.",
         "saturated: the share of questions whose haystack has no more than k segments.",

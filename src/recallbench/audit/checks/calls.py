@@ -55,7 +55,7 @@ def _scored_apart(subject: AuditSubject, kind: type[Store], k: int) -> Iterator[
         apart = find_unequal_score(short, deep) if kind.scores_alike(size, k, options, evidence) else None
         if apart is not None:
             position, short_score, deep_score = apart
-            where = f"{question.id}: {question.scope}/{position}"
+            where = f"{question.id}: {subject.name_of(f'{question.scope}/{position}')}"
             yield f"{where} with {short_score} in the call for {k}, with {deep_score} in the other{otherwise}"
 
 

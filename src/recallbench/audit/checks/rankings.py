@@ -30,20 +30,24 @@ def scores(subject: AuditSubject) -> Finding:
     for row, hits, _ in _calls(subject):
         bad = next((hit for hit in hits if not math.isfinite(hit.score)), None)
         if bad is not None:
-            problems.append(f"{row.question_id}: {bad.id} has the score {bad.score}")
+            problems.append(f"{row.question_id}: {subject.name_of(bad.id)} has the score {bad.score}")
             continue
         far = next((hit for hit in hits if not lowest <= hit.score <= highest), None)
         if far is not None:
+            name = subject.name_of(far.id)
             problems.append(
-                f"{row.question_id}: {far.id} with {far.score}, where this store scores {lowest} to {highest}"
+                f"{row.question_id}: {name} with {far.score}, where this store scores {lowest} to {highest}"
             )
         for upper, lower in pairwise(hits):
+            if lower.score < upper.score or (lower.score == upper.score and _in_order(row, upper, lower)):
+                continue
+            above, below = subject.name_of(upper.id), subject.name_of(lower.id)
             if lower.score > upper.score:
                 problems.append(
-                    f"{row.question_id}: {lower.id} with {lower.score} stands below {upper.id} with {upper.score}"
+                    f"{row.question_id}: {below} with {lower.score} stands below {above} with {upper.score}"
                 )
-            elif lower.score == upper.score and not _in_order(row, upper, lower):
-                problems.append(f"{row.question_id}: {upper.id} and {lower.id} tie, and are not in haystack order")
+            else:
+                problems.append(f"{row.question_id}: {above} and {below} tie, and are not in haystack order")
     return pass_unless(problems, "finite and falling, ties in haystack order")
 
 
@@ -62,7 +66,7 @@ def once(subject: AuditSubject) -> Finding:
         ids = [hit.id for hit in hits]
         twice = next((id for i, id in enumerate(ids) if id in ids[:i]), None) if len(set(ids)) < len(ids) else None
         if twice is not None:
-            problems.append(f"{row.question_id}: {twice} twice")
+            problems.append(f"{row.question_id}: {subject.name_of(twice)} twice")
     return pass_unless(problems, "no id twice in a ranking")
 
 
@@ -74,7 +78,7 @@ def scope(subject: AuditSubject) -> Finding:
         own, size = scopes.get(row.question_id, row.scope), sizes.get(row.question_id, row.candidates)
         ids = [hit.id for hit in hits] + row.gold
         problems += [
-            f"{row.question_id}: {id} is none of the {size} segments of {own}"
+            f"{row.question_id}: {subject.name_of(id)} is none of the {size} segments of {own}"
             for id in ids
             if position_of(id, own, size) is None
         ]

@@ -37,7 +37,7 @@ def gold(subject: AuditSubject) -> Finding:
     for row, question, _ in _pairs(subject):
         derived = [f"{question.scope}/{position}" for position in sorted(question.gold)]
         if row.gold != derived:
-            problems.append(f"{row.question_id}: {_ids(row.gold)} stated, {_ids(derived)} derived")
+            problems.append(f"{row.question_id}: {_ids(subject, row.gold)} stated, {_ids(subject, derived)} derived")
         grades = {f"{question.scope}/{position}": grade for position, grade in question.grades.items()}
         if row.grades != grades:
             problems.append(f"{row.question_id}: other grades than the dataset's")
@@ -103,8 +103,8 @@ def _pairs(subject: AuditSubject) -> Iterator[tuple[Row, Question, int]]:
             yield row, *known[row.question_id]
 
 
-def _ids(ids: list[str]) -> str:
-    return ", ".join(ids) or "none"
+def _ids(subject: AuditSubject, ids: list[str]) -> str:
+    return ", ".join(map(subject.name_of, ids)) or "none"
 
 
 READABLE = Examination("RB-ROWS", "rows", "one whole row per line, as many as questions were asked", readable)
