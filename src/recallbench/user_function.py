@@ -68,7 +68,7 @@ def module_and_name(call: str, example: str, noun: str = "function") -> tuple[st
     """Return both parts of `module:name`; raises UsageError, with this example, for any other text."""
     module_name, _, function_name = call.partition(":")
     if not module_name or not function_name:
-        raise UsageError(f"`{call}` names no {noun}", expected="module:function", remedy=example)
+        raise UsageError(f"`{call}` names no {noun}", expected="module:name", remedy=example)
     if module_name.endswith(".py") or "/" in module_name:
         raise UsageError(
             f"`{module_name}` is a file, not a module",

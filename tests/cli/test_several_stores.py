@@ -46,6 +46,16 @@ def test_a_store_that_fails_is_named_and_the_others_are_measured(tmp_path: Path)
     assert [result.name.partition("_")[0] for result in (tmp_path / "results").iterdir()] == ["bm25"]
 
 
+def test_an_option_that_one_of_them_lacks_is_refused_before_any_is_measured(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(MEMORY)
+    words = ("run", "canary-locomo", "--store", "python:mine:Memory", "--store", "bm25", "--set", "k1=2")
+    done = recallbench(*words, "--out", "results", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "the store `bm25` has no use for --set k1" in done.stderr
+    assert "measure that store by itself" in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
 def test_one_folder_is_for_one_store(tmp_path: Path) -> None:
     done = recallbench("run", "canary-locomo", "--store", "bm25", "--store", "exact", "--folder", "r", cwd=tmp_path)
     assert (done.returncode, "--folder names one result" in done.stderr) == (2, True)

@@ -26,7 +26,7 @@ def test_results_side_by_side_as_text(place: Path) -> None:
     assert done.returncode == 0
     lines = done.stdout.splitlines()
     assert lines[0] == "canary-locomo, 158 questions"
-    columns = "name store version encoder recall_any@10 95% interval group mrr@50 p95 ms verdict"
+    columns = "name store version encoder recall_any@10 95% interval group mrr@50 p95 ms"
     assert " ".join(lines[2].split()) == columns
     assert [line.split()[0] for line in lines[3:8]] == ["bm25", "exact", "ceiling", "BM25", "chance"]
     assert " 0.8354 " in lines[3]
@@ -37,6 +37,7 @@ def test_results_side_by_side_as_text(place: Path) -> None:
         r"other 0.8298 0.3821 dataset: canary-locomo [0-9a-f]{12} against canary-longmemeval [0-9a-f]{12}", other
     )
     assert "a paired test over the same questions" in done.stdout
+    assert lines[-1] == "Verdict when written: UNVERIFIED (pending: committed)."
 
 
 def test_every_form_says_the_same(place: Path, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from recallbench.scoring.letters import shared_letters
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.paired import holm
 from recallbench.scoring.quantiles import quantile
+from recallbench.stores.outside.own_code import NO_VERSION
 
 CONTROLS = ("ceiling", "BM25", "chance")
 
@@ -149,8 +150,11 @@ def _standing(entrant: Entrant, estimates: list[EstimatePart], letters: str, set
 
 def _version(result: Result) -> str:
     """Return the version of a system; of a user's own what it says itself, since its name stands beside it."""
-    name, _, own = result.metrics.store.version.partition(" (")
-    return visible(own.removesuffix(")")) if own and name in result.metrics.store.name else result.version
+    name, _, rest = result.metrics.store.version.partition(" (")
+    own = rest.removesuffix(")")
+    if not own or name not in result.metrics.store.name:
+        return result.version
+    return "" if own == NO_VERSION else visible(own)
 
 
 def _differing_settings(entrants: Sequence[Entrant]) -> list[str]:

@@ -21,7 +21,8 @@ class Stream:
 
     def __init__(self, path: Path, corpus: str) -> None:
         self.path = path
-        self._remedy = f"use the registered file: {registered_file_hint(corpus)}"
+        registered = registered_file_hint(corpus)
+        self._remedy = f"use the registered file: {registered}" if registered else "mend the file"
         self._hashed: tuple[str, tuple[int, int]] | None = None
 
     @property

@@ -93,12 +93,20 @@ def table(standings: Standings) -> Table:
     columns += [*settings, "verdict"]
     keep = [0, 4, *(i for i in range(1, len(columns)) if i != 4 and _tells(rows, i, several))]
     keep.sort()
+    if _common_verdict(standings):
+        keep.remove(len(columns) - 1)
     return Table(
         [columns[i] for i in keep],
         [[row[i] for i in keep] for row in rows],
         caption=f"Systems by {leading}, best first",
         left=[name for name in columns if name in ("name", "store", "version", "encoder", "verdict", *settings)],
     )
+
+
+def _common_verdict(standings: Standings) -> str:
+    """Return what all systems were called when they were written; empty where they differ or have no verdict."""
+    verdicts = {standing.verdict for standing in standings.standings}
+    return verdicts.pop() if len(verdicts) == 1 else ""
 
 
 def _tells(rows: Sequence[Sequence[str]], column: int, several: bool) -> bool:
@@ -132,6 +140,8 @@ def reading(standings: Standings) -> list[str]:
     if any(standing.p95_ms is not None for standing in standings.standings):
         stored = any(standing.system for standing in standings.standings)
         lines.append("p95 ms is that of warm queries, one by one." if stored else "p95 ms is that of the calls.")
+    if verdict := _common_verdict(standings):
+        lines.append(f"Verdict when written: {verdict}.")
     return lines
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
@@ -53,8 +55,17 @@ def store_class(name: str) -> type[Store]:
         # What follows the scheme of an address may hold a password.
         scheme, separator, _ = name.partition("://")
         shown = f"{scheme}{separator}…" if separator else name
-        raise UsageError(f"there is no store `{shown}`", expected=known, found=shown, remedy="recallbench stores")
+        raise UsageError(f"there is no store `{shown}`", expected=known, found=shown, remedy=_meant(name))
     return kind
+
+
+def _meant(name: str) -> str:
+    """Return what somebody may have meant who named no store: a class of their own, or another spelling."""
+    own = re.fullmatch(r"(?:.*/)?([\w.]*\w)(?:\.py)?[:.](\w+)", name)
+    if own is not None and own[2] != "py":
+        return f"recallbench stores lists them; a class of your own is python:{own[1].removesuffix('.py')}:{own[2]}"
+    near = get_close_matches(name, STORES, 1)
+    return "recallbench stores lists them" + (f"; you may mean {near[0]}" if near else "")
 
 
 def store_options(*names: str) -> tuple[StoreOption, ...]:
@@ -147,11 +158,13 @@ def _no_use(store: str, option_name: str, declared: Sequence[StoreOption]) -> Us
     able = {name: option for name in STORES for option in store_options(name) if option.name == option_name}
     typed = next((option.typed for option in able.values()), f"--set {option_name}")
     others = f"{typed} with one of: {', '.join(able)}"
-    own = f"one of: {', '.join(option.name for option in declared)}" if declared else "none"
+    own = f"one of: {', '.join(option.name for option in declared)}" if declared else "no option, it has none"
     return UsageError(
         f"the store `{store}` has no use for {typed}",
         expected=others if able else own,
-        remedy=f"leave out {typed}, or choose another --store" if able else "recallbench stores",
+        remedy=f"leave out {typed}, or choose another --store"
+        if able
+        else f"leave out {typed}, or measure that store by itself",
     )
 
 

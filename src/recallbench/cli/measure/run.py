@@ -102,8 +102,10 @@ def run(
 def _runs(run_options: Options, corpus: str, stores: Sequence[str]) -> Iterator[Options]:
     """Yield the options of each run; of several stores, those that need no vectors have no encoder."""
     from recallbench.corpora.registry import names
-    from recallbench.stores.registry import asks_vectors
+    from recallbench.stores.registry import asks_vectors, check_options
 
+    for named in stores if len(stores) > 1 else ():
+        check_options(named, run_options.store_options)  # before one of them is measured
     for name in names(corpus):
         for store in stores or (None,):
             options = replace(run_options, corpus=name, store=store)

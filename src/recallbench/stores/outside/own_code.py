@@ -12,7 +12,8 @@ from recallbench.interruption import TimeLimitExceeded, time_limit
 from recallbench.user_function import load_function, user_calls, user_traceback
 
 EXAMPLE = "recallbench run … --store python:my_module:Memory, with add(id, text) and search(query, k)"
-
+NO_VERSION = "no __version__"
+"""The version of code that states none."""
 T = TypeVar("T")
 
 
@@ -36,7 +37,7 @@ class OwnCode:
         """Return its name, with the version that its module or package states."""
         package = sys.modules.get(self.module.__name__.partition(".")[0])
         stated = (getattr(module, "__version__", None) for module in (self.module, package))
-        return f"{self.name} ({next(filter(None, stated), 'no __version__')})"
+        return f"{self.name} ({next(filter(None, stated), NO_VERSION)})"
 
     def call(self, doing: str, act: Callable[[], T], *, expected: str = "", otherwise: str = "") -> T:
         """Return the result of `act`; raises InputError, with the lines of the user's code, where it fails or is late.
