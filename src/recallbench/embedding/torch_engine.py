@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -90,13 +91,16 @@ def load_module(spec: EncoderSpec, files: PinnedFiles, paths: Mapping[str, Path]
             ) from error
         with torch.device("meta"):
             architecture = type(AutoModel.from_config(config))
+        # Of the architectures some have a pooling layer, which is not read here.
+        parameters = inspect.signature(architecture).parameters
+        without_pooler = {"add_pooling_layer": False} if "add_pooling_layer" in parameters else {}
         model, loading = architecture.from_pretrained(
             None,
             config=config,
             state_dict=state,
             dtype=torch.float32,
-            add_pooling_layer=False,
             output_loading_info=True,
+            **without_pooler,
         )
     wrong = [key for key in [*loading["missing_keys"], *loading["mismatched_keys"]] if not str(key).startswith(UNUSED)]
     if wrong:

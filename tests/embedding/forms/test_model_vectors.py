@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from minilm_folder import save_model
+from minilm_folder import save_model, write
 from recallbench.embedding.registry import open_embedder
 from recallbench.embedding.vector_agreement import vector_difference
 
@@ -56,6 +56,21 @@ def test_vectors_are_those_of_sentence_transformers(tmp_path: Path, settings: di
     assert embedder.max_tokens == settings.get("length", 256)
     assert embedder.report().distinct == (8 if prompts else 4)
     embedder.close()
+
+
+def test_an_architecture_without_a_pooling_layer_is_run(tmp_path: Path) -> None:
+    import torch
+    from transformers import DistilBertConfig, DistilBertModel
+
+    folder = save_model(tmp_path / "model", normalise=False)
+    for name in ("config.json", "model.safetensors"):
+        (folder / name).unlink()
+    write(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": 32, "pooling_mode_mean_tokens": True})
+    torch.manual_seed(1)
+    DistilBertModel(DistilBertConfig(dim=32, n_layers=2, n_heads=2, hidden_dim=64)).save_pretrained(folder)
+    embedder = open_embedder(f"path:{folder}", cache_dir=tmp_path / "cache", backend="torch", environ={})
+    assert vector_difference(embedder.lookup(TEXTS, "query").vectors, theirs(folder, "")).tolerable
+    assert (embedder.fingerprint["backend"], embedder.stored_dims) == ("torch/cpu", 32)
 
 
 @pytest.mark.parametrize("pooling", ["mean", "max"])

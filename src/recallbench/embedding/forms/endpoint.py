@@ -154,7 +154,8 @@ def _rows(answer: Any, count: int) -> list[Any] | None:
     data = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):
         return None
-    placed = {entry.get("index", place): entry.get("embedding") for place, entry in enumerate(data)}
+    numbered = [(entry.get("index", place), entry.get("embedding")) for place, entry in enumerate(data)]
+    placed = {place: vector for place, vector in numbered if isinstance(place, int)}
     if len(data) != count or placed.keys() != set(range(count)):
         return None
     return [placed[place] for place in range(count)]

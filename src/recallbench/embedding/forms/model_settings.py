@@ -67,7 +67,8 @@ def read_model_settings(files: ModelFiles) -> ModelSettings:
         reasons.append(f"its transformer lies in {modules[0][1]}")
     if names not in (("Transformer", "Pooling"), ("Transformer", "Pooling", "Normalize")):
         reasons.append(f"its modules are {', '.join(names)}")
-    pooling, whole = _pooling(_table(files, f"{modules[1][1]}/config.json") if names[1:2] == ("Pooling",) else {})
+    pooled = _table(files, f"{modules[1][1]}/config.json") if names[1:2] == ("Pooling",) else {}
+    pooling, whole = _pooling(pooled)
     if pooling not in ("cls", "mean"):
         reasons.append(f"its pooling is {pooling}")
     if not whole:
@@ -92,7 +93,7 @@ def read_model_settings(files: ModelFiles) -> ModelSettings:
         modules=names,
         pooling=pooling,
         normalise="Normalize" in names,
-        dims=_number(config.get("hidden_size")) or 0,
+        dims=_width(pooled, config),
         max_tokens=stated,
         most_tokens=_positions(config),
         passage_prefix=_prompt(prompts, "document", "passage", "corpus"),
@@ -168,6 +169,13 @@ def _positions(config: Mapping[str, Any]) -> int | None:
     """Return how many tokens have a position; where padding is token 1, positions begin behind it."""
     most = _number(config.get("max_position_embeddings"))
     return most - 2 if most is not None and config.get("pad_token_id") == 1 else most
+
+
+def _width(pooled: Mapping[str, Any], config: Mapping[str, Any]) -> int:
+    stated = (pooled.get("embedding_dimension"), pooled.get("word_embedding_dimension"))
+    # Architectures have names of their own for it.
+    named = (config.get("hidden_size"), config.get("dim"), config.get("d_model"))
+    return next((width for value in (*stated, *named) if (width := _number(value))), 0)
 
 
 def _number(value: Any) -> int | None:

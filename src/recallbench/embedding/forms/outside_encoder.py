@@ -49,7 +49,7 @@ class OutsideEncoder(TextEncoder[str]):
         """Return the rows of an answer; raises InputError for what is no row of numbers per text."""
         try:
             vectors = np.asarray(answer, np.float32)
-        except (TypeError, ValueError, OverflowError) as error:
+        except (TypeError, ValueError, OverflowError, RuntimeError) as error:
             raise self.unfit("a row of numbers for each text, all of one length", str(error)) from error
         if vectors.ndim != 2 or len(vectors) != texts or not vectors.shape[1]:
             shape = " × ".join(map(str, vectors.shape)) or "a single value"

@@ -15,12 +15,16 @@ from recallbench.embedding.forms.model_source import ModelSource, model_status, 
 from recallbench.embedding.memo import Memo
 from recallbench.embedding.text_encoder import TextEncoder
 from recallbench.embedding.weights import remembered_sha256
-from recallbench.errors import RecallBenchError, UsageError
+from recallbench.errors import InputError, RecallBenchError, UsageError
 
 EXAMPLE = "--embedder path:models/my-model"
 UNPINNED = "no: a folder of one machine, known by the hashes of its files"
 _UNREAD = (".md", ".onnx", ".h5", ".ot", ".msgpack", ".gitattributes")
 """Endings of files that no weights, settings or words of a tokenizer are read from here."""
+
+
+_BESIDE = (".", "onnx", "openvino", "checkpoint")
+"""Beginnings of folders beside the modules'."""
 
 
 class FolderSource(ModelSource):
@@ -40,13 +44,17 @@ class FolderSource(ModelSource):
         return self.find(file) is not None
 
     def files(self, names: Sequence[str]) -> PinnedFiles:
-        hashes = {name: remembered_sha256(self._folder / name, self._memo) for name in names}
+        try:
+            hashes = {name: remembered_sha256(self._folder / name, self._memo) for name in names}
+        except OSError as error:
+            raise InputError(
+                f"a file of {self.name} can't be read: {error.filename}", found=error.strerror or str(error)
+            ) from error
         return PinnedFiles(self.name, "unpinned", hashes, folder=str(self._folder))
 
     def everything(self, settings: ModelSettings) -> Sequence[str]:
         files = (path.relative_to(self._folder) for path in sorted(self._folder.rglob("*")) if path.is_file())
-        hidden = (".", "onnx", "openvino")
-        return [str(file) for file in files if not file.parts[0].startswith(hidden) and file.suffix not in _UNREAD]
+        return [str(file) for file in files if not file.parts[0].startswith(_BESIDE) and file.suffix not in _UNREAD]
 
 
 def recorded(name: str) -> str:
