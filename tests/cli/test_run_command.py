@@ -133,6 +133,10 @@ def test_options_come_from_variables_and_files_too(tmp_path: Path) -> None:
     wrong = recallbench("run", "canary-locomo", "--config", "settings.toml", cwd=tmp_path)
     assert wrong.returncode == 2
     assert "unknown setting 'embeder'" in wrong.stderr
+    # `evaluate` has an option --run: a section that is called like it is none.
+    (tmp_path / "settings.toml").write_text("[run]\nstore = 'bm25'\n")
+    section = recallbench("run", "canary-locomo", "--config", "settings.toml", cwd=tmp_path)
+    assert (section.returncode, "unknown setting 'run'" in section.stderr) == (2, True)
 
 
 def test_texts_are_stored_with_the_option(tmp_path: Path) -> None:

@@ -59,3 +59,8 @@ def test_an_option_that_one_of_them_lacks_is_refused_before_any_is_measured(tmp_
 def test_one_folder_is_for_one_store(tmp_path: Path) -> None:
     done = recallbench("run", "canary-locomo", "--store", "bm25", "--store", "exact", "--folder", "r", cwd=tmp_path)
     assert (done.returncode, "--folder names one result" in done.stderr) == (2, True)
+
+
+def test_a_command_for_one_store_does_not_pick_one_of_several(tmp_path: Path) -> None:
+    done = recallbench("repeat", "2", "canary-locomo", "--store", "bm25", "--store", "exact", cwd=tmp_path)
+    assert (done.returncode, "found: bm25, exact" in done.stderr) == (2, True)

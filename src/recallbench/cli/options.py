@@ -42,10 +42,24 @@ FAILURES = (
 )
 """Rules that the second of two results is held to."""
 
+
+def _single_store(_context: click.Context, _option: click.Parameter, stores: tuple[str, ...]) -> str | None:
+    if len(stores) > 1:
+        raise UsageError(
+            "this command measures one store",
+            expected="--store once",
+            found=", ".join(stores),
+            remedy="one command for each; `recallbench run` takes several",
+        )
+    return stores[0] if stores else None
+
+
 STORE = option(
     "store",
     "The memory under test: a store's name, python:module:Class (with add and search), or http://host:port/ "
     "[default: pgmnemo where the server has it, else pgvector].",
+    multiple=True,
+    callback=_single_store,
 )
 STORES = option(
     "store",

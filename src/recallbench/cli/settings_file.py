@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +20,9 @@ def read_settings(context: click.Context, _option: click.Parameter, path: Path |
         return
     table = _table(path)
     known = _keys(context.command)
-    unknown = set(table) - set(known)
     # One file may serve several commands: what another one takes is passed over here.
-    if unknown and (strange := sorted(unknown - set(_keys_of_others(context)))):
+    every = known if table.keys() <= known.keys() else {**_keys_of_others(context), **known}
+    if strange := sorted(key for key, value in table.items() if key not in every or not _fits(every[key], value)):
         raise InputError(
             f"{path}: unknown setting {strange[0]!r}",
             expected=f"one of {', '.join(sorted(known))}",
@@ -53,12 +52,16 @@ def _keys(command: click.Command) -> dict[str, click.Parameter]:
     return {name[2:]: param for param in command.params for name in param.opts if name.startswith("--")}
 
 
-def _keys_of_others(context: click.Context) -> Iterator[str]:
+def _keys_of_others(context: click.Context) -> dict[str, click.Parameter]:
     program = context.parent and context.parent.command
-    if isinstance(program, click.Group):
-        for name in program.list_commands(context):
-            command = program.get_command(context, name)
-            yield from _keys(command) if command else ()
+    names = program.list_commands(context) if isinstance(program, click.Group) else []
+    commands = (program.get_command(context, name) for name in names if isinstance(program, click.Group))
+    return {key: param for command in commands if command for key, param in _keys(command).items()}
+
+
+def _fits(option: click.Parameter, value: Any) -> bool:
+    """Return whether a value can be an option's; a section that is called like a command is none."""
+    return option.multiple or not isinstance(value, dict)
 
 
 def option_words(option: click.Parameter, value: Any) -> str | list[str]:
