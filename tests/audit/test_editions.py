@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -176,6 +177,25 @@ def test_markup_among_words_that_may_differ_is_seen(first: Path, tmp_path: Path,
     line = Mutation("", "RB-REPORT", text("report.md", "^still tell of the order", f"{marked}\\n\\g<0>"))
     failures = failed_checks(changed(first, tmp_path, line))
     assert "markup that no report has" in failures["RB-REPORT"]
+
+
+def test_the_page_of_another_release_names_the_deviations(current: Path, tmp_path: Path) -> None:
+    def of_another_release(folder: Path) -> None:
+        for name in ("metrics.json", "environment.json", "report.md", PAGE):
+            stated = (folder / name).read_text()
+            (folder / name).write_text(
+                re.sub(r"(RecallBench |recallbench_version\": ?\"|<td>)0\.1\.0", r"\g<1>0.0.9", stated)
+            )
+
+    def without_a_deviation(folder: Path) -> None:
+        of_another_release(folder)
+        page = (folder / PAGE).read_text()
+        (folder / PAGE).write_text(page.replace("exact instead of pgmnemo", "nothing of note"))
+
+    genuine = changed(current, tmp_path / "genuine", Mutation("", "", of_another_release))
+    assert failed_checks(genuine) == {}
+    forged = changed(current, tmp_path / "forged", Mutation("", "", without_a_deviation))
+    assert "the deviation store is not named" in failed_checks(forged)["RB-REPORT"]
 
 
 def test_without_a_page_sections_may_stand_in_another_order_and_words_may_not_differ(

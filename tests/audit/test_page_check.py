@@ -25,6 +25,7 @@ CHANGES = {
     "refresh": ("<main>", '<meta http-equiv="refresh" content="0"><main>'),
     "handler": ("<main>", '<main onclick="x">'),
     "policy": ("default-src 'none'", "default-src *"),
+    "hidden": ("<p>", "<p hidden>"),
     "comment": ("<main>", "<!-- x --><main>"),
 }
 

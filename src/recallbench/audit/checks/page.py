@@ -60,7 +60,7 @@ class _PageText(HTMLParser):
         self.lines = [""]
         self.style = self.script = self.policy = ""
         self.strange: set[str] = set()
-        """Tags and attributes that could load, link or show something else."""
+        """Tags and attributes that could load, link, hide or show something else."""
         self._inside = ""
         self._drawn = 0
         self.feed(page)
@@ -73,6 +73,9 @@ class _PageText(HTMLParser):
             self.strange.add(f"<{tag}>")
         self.strange |= {f"{tag} {name}" for name, _ in attrs if name.startswith("on") or name in _LOADING}
         given = dict(attrs)
+        # The filter alone waits for its script.
+        if "hidden" in given and given.get("id") != "filter":
+            self.strange.add(f"{tag} hidden")
         if given.get("http-equiv", _POLICY) != _POLICY:
             self.strange.add(f"{tag} http-equiv {given['http-equiv']}")
         elif "http-equiv" in given:

@@ -2,14 +2,16 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
+from itertools import chain, zip_longest
 
 from recallbench import __version__
 from recallbench.audit.checks.page import differing_lines, differing_words
 from recallbench.audit.examination import Examination, pass_unless
 from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
+from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.terminal import hidden
+from recallbench.escaping.web import html
 from recallbench.reading import lines, objects
 from recallbench.reports.report import CIRCUMSTANCES, ReportedRun, render, render_without_sentence
 from recallbench.reports.result_page import PAGE, page_of
@@ -44,11 +46,13 @@ def report(subject: AuditSubject) -> Finding:
         problems.append(
             f"it was written by release {subject.metrics.recallbench_version}, this is {__version__}: audit with that"
         )
+    of_this_release = subject.metrics.recallbench_version == __version__
+    page = ", and the page byte for byte" if of_this_release else ", and the figures of the page"
     cells = sum(line.count("|") - 1 for line in derived if line.startswith("|"))
     return pass_unless(
         problems,
         f"{compared}{len(derived)} lines and {cells} cells of tables as worked out again, at the printed precision"
-        + (", and the page" if has_page else ""),
+        + (page if has_page else ""),
     )
 
 
@@ -58,8 +62,15 @@ def _differences_of_page(subject: AuditSubject) -> Iterator[str]:
     if subject.metrics.recallbench_version == __version__:
         found = differing_lines(stated, derived, _excerpts)
     else:
-        found = differing_words(stated, derived, _differing_figures)
+        found = chain(differing_words(stated, derived, _differing_figures), _missing_deviations(subject, stated))
     yield from (f"{PAGE}: {difference}" for difference in found)
+
+
+def _missing_deviations(subject: AuditSubject, page: str) -> Iterator[str]:
+    """Yield the deviations that a page does not name in the words of metrics.json."""
+    for deviation in subject.deviations:
+        if html(short_names(deviation.detail)) not in page:
+            yield f"the deviation {deviation.kind} is not named: {deviation.detail}"
 
 
 def _timings(subject: AuditSubject) -> Timings:
