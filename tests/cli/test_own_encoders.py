@@ -95,8 +95,8 @@ def forged(folder: Path, copy: Path) -> Path:
         (("path:my_encoder.py",), "found: a file"),
         (("path:.",), "there is no model"),
         (("path:model", "--max-tokens", "600"), "expected: --max-tokens of at most 512"),
-        (("minilm", "--max-tokens", "64"), "minilm is registered with a length of its own"),
-        (("python:my_encoder:embed", "--max-tokens", "64"), "the function decides itself how much of a text it reads"),
+        (("minilm", "--max-tokens", "64"), "minilm has a length of its own"),
+        (("python:my_encoder:embed", "--max-tokens", "64"), "python:module:function decides itself how much it reads"),
         (("python:my_encoder",), "`my_encoder` names no function"),
         (("python:my_encoder.py:embed",), "the module's name, as my_encoder:embed"),
         (("python:my_encoder:nothing",), "`nothing` of the module `my_encoder` is no function"),
@@ -108,6 +108,8 @@ def forged(folder: Path, copy: Path) -> Path:
         (("python:my_encoder:wider",), "expected: vectors of 1 numbers, as before"),
         (("http://127.0.0.1:1/v1#a model",), "the model's name can't be read"),
         (("http://127.0.0.1:1/v1",), "does not answer while asking for its models"),
+        (("my_encoder:embed",), "what to do: --embedder python:my_encoder:embed"),
+        (("acme/small",), "what to do: --embedder hub:acme/small@ and the 40 digits of a commit"),
         (("stella",), "path:DIR, hub:OWNER/NAME@REVISION, python:module:function, https://HOST/v1#MODEL"),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
@@ -119,6 +121,12 @@ def test_what_can_not_be_used_says_why(workspace: Path, words: tuple[str, ...], 
     assert done.returncode in (2, 3)
     assert told in done.stderr
     assert not (workspace / "result").exists()
+
+
+def test_a_store_without_vectors_has_no_use_for_a_length(tmp_path: Path) -> None:
+    done = recallbench("run", "canary-locomo", "--store", "bm25", "--max-tokens", "64", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "the store bm25 needs no vectors, so it has no use for --max-tokens" in done.stderr
 
 
 def test_a_function_is_run_cached_and_checked(workspace: Path) -> None:

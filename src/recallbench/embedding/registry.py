@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -51,9 +52,33 @@ def recorded_encoder(name: str) -> str:
             f"there is no encoder called {name!r}",
             expected=", ".join([*ENCODERS, HashEmbedder.name, *dict.fromkeys(form.typed for form in FORMS.values())]),
             found=name,
-            remedy="recallbench embedders lists them",
+            remedy=_meant(name),
         )
     return name
+
+
+def check_length(name: str, max_tokens: int | None) -> None:
+    """Raise UsageError where a length was asked for that this encoder can't be given."""
+    form = form_of(name)
+    if max_tokens is not None and not (form and form.takes_length):
+        reason = f"{form.typed} decides itself how much it reads" if form else f"{name} has a length of its own"
+        raise UsageError(
+            f"--max-tokens can't be kept: {reason}",
+            expected="--max-tokens with --embedder path:DIR or hub:OWNER/NAME@REVISION",
+            found=f"--max-tokens {max_tokens}",
+            remedy="leave out --max-tokens",
+        )
+
+
+def _meant(name: str) -> str:
+    """Return what to type for a name that lacks its form."""
+    if Path(name).is_dir():
+        return f"--embedder path:{name}"
+    if re.fullmatch(r"[\w.-]+/[\w.-]+", name):
+        return f"--embedder hub:{name}@ and the 40 digits of a commit, or path: and its folder"
+    if re.fullmatch(r"[\w.]+:\w+", name):
+        return f"--embedder python:{name}"
+    return "recallbench embedders lists them"
 
 
 def open_embedder(
@@ -76,8 +101,7 @@ def open_embedder(
     request = EncoderRequest(name, cache_dir, environ, progress, backend, max_tokens)
     if isinstance(encoder, str):
         recorded_encoder(encoder)
-        if form_of(encoder) is None:
-            request.refuse_length(f"{encoder} is registered with a length of its own")
+        check_length(encoder, max_tokens)
         if encoder == HashEmbedder.name:
             return HashEmbedder()
     opened = _opened(encoder, request)

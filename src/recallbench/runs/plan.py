@@ -11,7 +11,7 @@ from recallbench.addresses import recorded_name
 from recallbench.corpora.records import Corpus
 from recallbench.corpora.registry import facts, open_corpus
 from recallbench.embedding.embedder import Embedder
-from recallbench.embedding.registry import open_embedder, recorded_encoder
+from recallbench.embedding.registry import check_length, open_embedder, recorded_encoder
 from recallbench.errors import UsageError
 from recallbench.progress import Progress, Silent
 from recallbench.protocol.deviations import Configuration, Deviation, departures
@@ -142,12 +142,14 @@ def plan_run(options: Options) -> Plan:
     if asks_vectors(store, environ=options.environ, options=options.store_options):
         by_default = corpus.embedder if corpus.name in rules.corpora else BUNDLED_EMBEDDER
         embedder = recorded_encoder(options.embedder or by_default)
-    elif options.embedder is not None:
+        check_length(options.embedder or by_default, options.max_tokens)
+    elif options.embedder is not None or options.max_tokens is not None:
+        option = "--embedder" if options.embedder is not None else "--max-tokens"
         raise UsageError(
-            f"the store {recorded} needs no vectors, so it has no use for --embedder",
-            expected="--embedder with a store that searches vectors",
-            found=f"--embedder {recorded_encoder(options.embedder)}",
-            remedy="leave out --embedder, or choose another --store",
+            f"the store {recorded} needs no vectors, so it has no use for {option}",
+            expected=f"{option} with a store that searches vectors",
+            found=f"{option} {options.max_tokens if options.embedder is None else recorded_encoder(options.embedder)}",
+            remedy=f"leave out {option}, or choose another --store",
         )
     return Plan(options, rules, corpus, recorded, store, embedder, tuple(announcements), reproduction)
 

@@ -45,7 +45,6 @@ class EndpointEncoder(OutsideEncoder):
 
     def __init__(self, request: EncoderRequest) -> None:
         super().__init__(request.progress)
-        request.refuse_length("the endpoint decides itself how much of a text it reads")
         self.name = self.title = recorded(request.name)
         address, _, self._named = request.name.partition("#")
         self._address = recorded_name(address, ENCODER)

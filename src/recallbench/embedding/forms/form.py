@@ -10,7 +10,6 @@ from typing import Any
 from recallbench.embedding.memo import Memo
 from recallbench.embedding.options import Backend
 from recallbench.embedding.text_encoder import TextEncoder
-from recallbench.errors import UsageError
 from recallbench.progress import Progress
 
 
@@ -37,16 +36,6 @@ class EncoderRequest:
         """The name without its scheme."""
         return self.name.partition(":")[2]
 
-    def refuse_length(self, reason: str) -> None:
-        """Raise UsageError where a length was asked for that nothing here can keep."""
-        if self.max_tokens is not None:
-            raise UsageError(
-                f"--max-tokens can't be kept: {reason}",
-                expected="--max-tokens with --embedder path:DIR or hub:OWNER/NAME@REVISION",
-                found=f"--max-tokens {self.max_tokens}",
-                remedy="leave out --max-tokens",
-            )
-
 
 @dataclass(frozen=True, slots=True)
 class EncoderForm:
@@ -64,3 +53,5 @@ class EncoderForm:
     """Pattern of each fact that its fingerprint always has, for an audit."""
     further: Mapping[str, str]
     """Pattern of facts that it may have besides, by a pattern of their name."""
+    takes_length: bool = False
+    """Whether its user may set how much of a text it reads."""

@@ -38,7 +38,6 @@ class FunctionEncoder(OutsideEncoder):
 
     def __init__(self, request: EncoderRequest) -> None:
         super().__init__(request.progress)
-        request.refuse_length("the function decides itself how much of a text it reads")
         self.name = recorded(request.name)
         self._call = self.name.partition(":")[2]
         self.title, self.remedy = (

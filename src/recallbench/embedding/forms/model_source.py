@@ -46,7 +46,7 @@ def open_model(source: ModelSource, request: EncoderRequest) -> TextEncoder[Any]
     """Return the encoder of a model: sentence-transformers runs whatever the engines here do not."""
     require("embed", f"embedding with {source.name}")
     settings = read_model_settings(source)
-    check_length(request.max_tokens, settings)
+    _refuse_beyond_positions(request.max_tokens, settings)
     if settings.special:
         return SentenceEncoder(source.name, source.files(source.everything(settings)), source.pinned, settings, request)
     return ModelEncoder(
@@ -71,7 +71,7 @@ def model_status(source: ModelSource, request: EncoderRequest) -> tuple[bool, st
     return True, f"{source.name}: {treatment}, {length or 'any number of'} tokens{by}", ""
 
 
-def check_length(length: int | None, settings: ModelSettings) -> None:
+def _refuse_beyond_positions(length: int | None, settings: ModelSettings) -> None:
     """Raise UsageError for more tokens than the model has positions for."""
     if length is not None and settings.most_tokens is not None and length > settings.most_tokens:
         raise UsageError(

@@ -95,4 +95,5 @@ PATH = EncoderForm(
     status=_status,
     facts=model_facts(r"path:[\w.+-]+", r"path:[\w.+-]+@unpinned", "no: .+"),
     further=FURTHER,
+    takes_length=True,
 )
