@@ -119,6 +119,14 @@ def test_a_folder_that_no_layout_fits_stands_apart(place: Path, tmp_path: Path) 
     assert "can't stand in a table" in apart["reason"]
 
 
+def test_a_run_that_was_blocked_stands_apart_with_the_reason(place: Path, tmp_path: Path) -> None:
+    (tmp_path / "bm25_BLOCKED").mkdir()
+    (tmp_path / "bm25_BLOCKED" / "BLOCKED.md").write_text("# BLOCKED\n")
+    done = recallbench("table", "bm25", tmp_path / "bm25_BLOCKED", "--format", "json", cwd=place)
+    (apart,) = json.loads(done.stdout)["apart"]
+    assert apart["reason"] == "BLOCKED.md: the run could not be made"
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [

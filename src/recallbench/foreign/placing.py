@@ -23,7 +23,7 @@ def placed_run(
     """
     layout = find_layout(folder)
     if layout is None:
-        raise _unplaced(folder, "in a form that this tool reads", "another")
+        raise _unplaced(folder, "in a form that this tool reads", "files in none of them")
     imported, rules = layout.read(folder), load()
     file = file_with_hash(corpus_files, imported.facts.get("dataset_sha256", ""))
     dataset, why = index_of(imported, file, rules, environ)

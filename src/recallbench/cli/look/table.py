@@ -94,6 +94,7 @@ def _entrants(
     from recallbench.compare.standings import Entrant
     from recallbench.errors import InputError, UsageError
     from recallbench.foreign.layouts import own
+    from recallbench.results.folder import BLOCKED
     from recallbench.results.result import open_with_manifest
     from recallbench.results.trec import in_order_of, read_run
 
@@ -116,6 +117,9 @@ def _entrants(
         )
     for path in paths:
         if path in entrants:
+            continue
+        if (path / BLOCKED).is_file():
+            unplaced.append((str(path), f"{BLOCKED}: the run could not be made"))
             continue
         try:
             if path in runs:

