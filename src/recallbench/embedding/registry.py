@@ -105,6 +105,8 @@ def open_embedder(
         if encoder == HashEmbedder.name:
             return HashEmbedder()
     opened = _opened(encoder, request)
+    if backend != "auto" and not isinstance(opened, ModelEncoder):
+        progress.note(f"--backend {backend} changes nothing: {opened.name} is run by neither OpenVINO nor torch alone")
     return CachedEmbedder(opened, cache_dir=cache_dir, progress=progress, recheck_own=recheck_own or opened.may_change)
 
 
