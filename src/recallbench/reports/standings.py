@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -61,45 +60,40 @@ class Standings(DocumentPart):
 
 
 def table(standings: Standings) -> Table:
-    """Return a row for each system and each control; what all have alike is no column."""
-    rows: list[list[str]] = []
-    several = len(standings.standings) > 1
-    for standing in standings.standings:
-        first, *rest = standing.estimates
-        rows.append(
-            [
-                standing.name,
-                standing.system or "–",
-                standing.version or "–",
-                standing.embedder or "–",
-                figure(first.value),
-                interval(first),
-                standing.letters,
-                *(figure(estimate.value) for estimate in rest),
-                figure(standing.p95_ms, 2),
-                *standing.settings.values(),
-                standing.verdict,
-            ]
-        )
+    """Return a row for each system and each control: figures, then what was measured; an empty column is left out."""
+    leading, *others = standings.measures
     settings = list(standings.standings[0].settings)
+    identity = ["store", "version", "encoder", *settings, "verdict"]
+    columns = ["name", leading, "95% interval", "group", *others, "p95 ms", *identity]
+    rows = [
+        [
+            standing.name,
+            figure(standing.estimates[0].value),
+            interval(standing.estimates[0]),
+            standing.letters,
+            *(figure(estimate.value) for estimate in standing.estimates[1:]),
+            figure(standing.p95_ms, 2),
+            standing.system or "–",
+            standing.version or "–",
+            standing.embedder or "–",
+            *standing.settings.values(),
+            standing.verdict,
+        ]
+        for standing in standings.standings
+    ]
     for control in standings.controls:
-        first_value, *others = control.values
-        rest_values = [figure(value) for value in others]
-        rows.append(
-            [control.name, "", "", "", figure(first_value), "", "", *rest_values, "", *[""] * len(settings), ""]
-        )
-    leading, *others_named = standings.measures
-    columns = ["name", "store", "version", "encoder", leading, "95% interval", "group", *others_named, "p95 ms"]
-    columns += [*settings, "verdict"]
-    keep = [0, 4, *(i for i in range(1, len(columns)) if i != 4 and _tells(rows, i, several))]
-    keep.sort()
-    if _common_verdict(standings):
-        keep.remove(len(columns) - 1)
+        first, *rest = map(figure, control.values)
+        rows.append([control.name, first, "", "", *rest, "", *[""] * len(identity)])
+    dropped = {len(columns) - 1} if _common_verdict(standings) else set()
+    dropped |= {columns.index("group")} if len(standings.standings) == 1 else set()
+    keep = [
+        i for i in range(len(columns)) if i < 2 or (i not in dropped and any(row[i] not in ("", "–") for row in rows))
+    ]
     return Table(
         [columns[i] for i in keep],
         [[row[i] for i in keep] for row in rows],
         caption=f"Systems by {leading}, best first",
-        left=[name for name in columns if name in ("name", "store", "version", "encoder", "verdict", *settings)],
+        left=["name", *identity],
     )
 
 
@@ -107,13 +101,6 @@ def _common_verdict(standings: Standings) -> str:
     """Return what all systems were called when they were written; empty where they differ or have no verdict."""
     verdicts = {standing.verdict for standing in standings.standings}
     return verdicts.pop() if len(verdicts) == 1 else ""
-
-
-def _tells(rows: Sequence[Sequence[str]], column: int, several: bool) -> bool:
-    """Whether a column says anything: of the group only where there are several systems."""
-    if column == 6 and not several:
-        return False
-    return any(row[column] not in ("", "–") for row in rows)
 
 
 def apart_table(standings: Standings) -> Table:
