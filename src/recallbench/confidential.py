@@ -124,10 +124,13 @@ def concealed(text: str, *, words: bool = False) -> str:
 
 def sanitised(text: str) -> str:
     """Return what others wrote without remembered secrets, or the logins in addresses and connection strings."""
-    text = concealed(text, words=True)
-    if "@" in text:
-        text = _LOGIN.sub(rf"\g<1>{MARK}@", text)
+    text = without_logins(concealed(text, words=True))
     return _FIELD.sub(rf"\g<1>\g<2>{MARK}", text) if "=" in text else text
+
+
+def without_logins(text: str) -> str:
+    """Return a text whose addresses have no user and no password."""
+    return _LOGIN.sub(rf"\g<1>{MARK}@", text) if "@" in text else text
 
 
 def sanitised_json(value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import json
 import os
 import subprocess
 import sys
@@ -189,6 +190,16 @@ def test_what_makes_no_sense_is_refused(place: Path, store: Any, more: dict[str,
     with pytest.raises(RecallBenchError, match=message):
         recallbench.run("canary-locomo", store, **{**FEW, **more})
     assert list(place.iterdir()) == []
+
+
+def test_the_recorded_command_is_the_run_s_own_and_not_that_of_the_script(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["tune.py", "--limit", "99", "--key", "not-to-be-seen"])
+    result = recallbench.run("canary-locomo", store=Notes, set={"shortest": 2}, folder="of_script", **FEW)
+    environment = json.loads((place / "of_script/environment.json").read_text())
+    words = ["--set=shortest=2", "--folder=of_script", "--limit=4", "--quiet", f"--store={result.metrics.store.name}"]
+    assert environment["command"] == ["recallbench", "run", "canary-locomo", *words]
 
 
 def test_a_corpus_is_named(place: Path) -> None:

@@ -52,7 +52,7 @@ def run(corpus: str | None = None, store: Any = None, **options: Any) -> LoadedR
         arguments = [*([] if corpus is None else [corpus]), *_arguments({**options, **named})]
         remember_logins(arguments)
         try:
-            with command.make_context("recallbench run", arguments) as context:
+            with command.make_context("recallbench run", list(arguments)) as context:
                 given = dict(context.params)
         except click.UsageError as error:
             raise usage_error(error) from None
@@ -60,7 +60,7 @@ def run(corpus: str | None = None, store: Any = None, **options: Any) -> LoadedR
         of_run = {key: value for key, value in given.items() if key not in (*OF_COMMANDS, "corpus")}
         measured = take_corpus(corpus, of_run)
         (of_run["store"],) = of_run["store"] or (None,)
-        chosen = replace(run_options(**of_run), corpus=single_corpus(measured))
+        chosen = replace(run_options(**of_run), corpus=single_corpus(measured), command=("run", *arguments))
         progress = listener(quiet)
         if "PYTHONHASHSEED" not in os.environ:
             progress.note(f"the gate on the seed fails: start Python with PYTHONHASHSEED={HASH_SEED} to keep it")

@@ -46,14 +46,16 @@ class Options:
     """A question that the store fails on gets an empty ranking, and does not end the run."""
     cache_dir: Path = Path()
     environ: Mapping[str, str] = field(default_factory=dict)
+    command: tuple[str, ...] | None = None
+    """The words of a command that does the same, where the run is none of the command line."""
 
     def recorded(self) -> dict[str, Any]:
         """Every option by the name under which results have it; those of the store stand among the others."""
         recorded: dict[str, Any] = {}
         for option in fields(self):
             value = getattr(self, option.name)
-            if option.name == "allow_random_matches" and not value:
-                continue  # results of earlier releases do not name it
+            if option.name == "command" or (option.name == "allow_random_matches" and not value):
+                continue  # the one stands for itself, and results of earlier releases do not name the other
             recorded |= recorded_options(value) if option.name == "store_options" else {option.name: value}
         if self.max_tokens is None:
             del recorded["max_tokens"]  # results have the bytes of releases that knew no such option

@@ -114,7 +114,7 @@ def _environment(folder: Path, circumstances: Circumstances, retrieval: Retrieva
         "started": circumstances.started.isoformat(timespec="seconds"),
         "ended": _ended(circumstances).isoformat(timespec="seconds"),
         "recallbench_version": recallbench.__version__,
-        "command": _command(sys.argv[1:]),
+        "command": _command(sys.argv[1:] if options.command is None else options.command),
         "options": {name: sorted(v) if isinstance(v, frozenset) else v for name, v in recorded.items()},
         "git": {
             "recallbench": environment.git_state(Path(recallbench.__file__).parent, "."),

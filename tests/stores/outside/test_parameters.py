@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from recallbench.confidential import remember_secrets
 from recallbench.errors import UsageError
 from recallbench.stores.outside.own_code import OwnCode
 from recallbench.stores.outside.parameters import Parameters, recorded_text, value_of
@@ -80,3 +81,9 @@ def test_a_wrong_or_missing_name_is_refused_with_the_parameters(
     with pytest.raises(UsageError, match=problem) as caught:
         Parameters(code(name), texts, leading=leading)
     assert caught.value.expected == listed
+
+
+def test_a_login_and_a_known_secret_are_left_out_whatever_the_parameter_is_called() -> None:
+    remember_secrets("sk-of-a-variable-1")
+    assert recorded_text("https://joe:pw@host/x") == "https://***@host/x"
+    assert recorded_text("sk-of-a-variable-1") == "***"

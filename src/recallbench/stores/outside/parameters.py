@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from datetime import date, time
 from typing import Any
 
-from recallbench.confidential import without_secrets
+from recallbench.confidential import concealed, without_logins, without_secrets
 from recallbench.errors import UsageError
 from recallbench.escaping.markdown import unformatted
 from recallbench.escaping.terminal import shortened, visible
@@ -39,8 +39,8 @@ def _recorded(value: Any) -> str:
         text = json.dumps(value, default=_described, skipkeys=True)
     else:
         text = value if isinstance(value, str) else _described(value)
-    # A prompt may hold tags and blocks, which a report would show as such.
-    text = unformatted(visible(text))
+    # Here and not in the files alone: a report escapes the mark. A prompt may hold tags, which it would show as such.
+    text = unformatted(visible(without_logins(concealed(text))))
     if len(text) <= LONGEST:
         return text
     return f"{shortened(text)} (sha256 {hashlib.sha256(text.encode(errors='replace')).hexdigest()[:12]})"
