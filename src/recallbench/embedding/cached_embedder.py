@@ -27,7 +27,9 @@ POPULATIONS: Mapping[RowState, str] = {
     RowState.OWN: "of your own",
 }
 WINDOW = 8192
-"""Texts sorted by length at a time; only their ids are kept in memory, at most 16 MB."""
+"""Texts sorted by length at a time."""
+LARGEST_WINDOW = WINDOW * 512
+"""Token ids of these texts, or characters where an encoder tokenises itself, that are kept in memory: 16 MB."""
 BLOCK = 256
 """Texts taken from the stream at a time."""
 
@@ -99,6 +101,7 @@ class CachedEmbedder:
         proof_needs_texts = self._encoder.needs_texts()
         checks = {state: SpotCheck() for state in self._states_checked}
         window: list[PendingText] = []
+        window_size = 0
         window_keys: set[bytes] = set()
         stream = (NumberedText(n, self._key(text, role, n), text) for n, text in enumerate(texts))
         with self._progress.stage(STAGES[role], total, "texts") as advance:
@@ -108,10 +111,12 @@ class CachedEmbedder:
                         self._proof_texts.offer(numbered.text)
                 missing = self._find_missing(block, window_keys, checks)
                 advance(len(block) - len(missing))
-                window.extend(self._tokenise(missing, role))
-                if len(window) >= WINDOW:
+                pending = self._tokenise(missing, role)
+                window.extend(pending)
+                window_size += sum(len(text.content) for text in pending)
+                if len(window) >= WINDOW or window_size >= LARGEST_WINDOW:
                     self._embed_window(window, role, advance)
-                    window, window_keys = [], set()
+                    window, window_size, window_keys = [], 0, set()
             for state, check in checks.items():
                 self._recheck(state, check, role)
             if window:

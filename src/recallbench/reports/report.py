@@ -21,6 +21,8 @@ from recallbench.scoring.intervals import is_too_short
 
 CIRCUMSTANCES = "## Circumstances"
 """The heading of the section about the run itself."""
+_OF_TOKENS = frozenset({"tokens", "truncated"})
+"""Counts that mean nothing of an encoder that counts no tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +345,9 @@ def _circumstances(run: ReportedRun) -> list[str]:
     if run.timings.cold:
         rows.append(("one query, cold", run.timings.cold))
     rows += [
-        (f"embedding: {name}", _as_text(value)) for name, value in embedding.items() if value not in (None, "", {})
+        (f"embedding: {name}", _as_text(value))
+        for name, value in embedding.items()
+        if value not in (None, "", {}) and (name not in _OF_TOKENS or embedding["tokens"])
     ]
     machine = environment["machine"]
     rows.append(("machine", f"{machine['cpu']}, {machine['cores']} cores, Python {machine['python']}"))
