@@ -48,10 +48,11 @@ def load_function(call: str, example: str, noun: str = "function") -> tuple[Any,
         raise  # it says itself what it lacks, and what to do
     except (Exception, SystemExit) as error:
         absent = isinstance(error, ModuleNotFoundError) and error.name == module_name.partition(".")[0]
+        missing = f"install {error.name}" if isinstance(error, ModuleNotFoundError) else "mend the module"
         raise UsageError(
             f"the module `{module_name}` can't be imported",
             found=f"{type(error).__name__}: {error}",
-            remedy=f"run from its folder, or install it; then {example}",
+            remedy=f"{'run from its folder, or install it' if absent else missing}; then {example}",
             traceback="" if absent else user_traceback(error),
         ) from error
     function = getattr(module, function_name, None)

@@ -24,6 +24,18 @@ def test_names_and_groups_are_registered() -> None:
         names("lokomo")
 
 
+def test_an_unknown_name_is_told_what_it_may_mean(tmp_path: Path) -> None:
+    (tmp_path / "chats.json").write_text("[]")
+    for name, meant in (
+        ("lokomo", "you may mean locomo"),
+        (str(tmp_path), f"recallbench evaluate {tmp_path}"),
+        (str(tmp_path / "chats.json"), f"--corpus-shape SHAPE --corpus-file {tmp_path}/chats.json"),
+    ):
+        with pytest.raises(UsageError) as caught:
+            names(name)
+        assert caught.value.remedy.endswith(meant)
+
+
 @pytest.mark.parametrize("name", [*CORPORA, f"labelled/mine@{'0' * 64}", f"own/mine@{'0' * 64}+locomo"])
 def test_every_corpus_brings_a_miniature_that_its_own_reader_reads(tmp_path: Path, name: str) -> None:
     write_miniature(name, tmp_path / "miniature")

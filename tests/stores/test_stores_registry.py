@@ -204,3 +204,19 @@ def test_the_name_of_an_option_with_a_flag_of_its_own_belongs_to_one_store() -> 
     names = [option.name for option in store_options()]
     assert names[:5] == ["weights", "call", "function", "dates", "ranker"]  # the order in environment.json
     assert [option.name for option in store_options() if option.flag and names.count(option.name) > 1] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("bm52", "you may mean bm25"),
+        ("mine:Memory", "a class of your own is python:mine:Memory"),
+        ("./mine.py:Memory", "a class of your own is python:mine:Memory"),
+        ("mine.Memory", "a class of your own is python:mine:Memory"),
+        ("mine.py", "recallbench stores lists them"),
+    ],
+)
+def test_an_unknown_name_is_told_what_it_may_mean(name: str, meant: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        store_class(name)
+    assert caught.value.remedy.endswith(meant)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 
@@ -158,6 +160,16 @@ def find_entry(name: str) -> CorpusEntry:
             f"no corpus is called {name}",
             expected=f"one of {', '.join([*CORPORA, *GROUPS])}",
             found=name,
-            remedy="recallbench corpora",
+            remedy=_meant(name),
         )
     return CORPORA[name]
+
+
+def _meant(name: str) -> str:
+    """Return what to type for the folder, the file or the other spelling that somebody may have meant."""
+    if Path(name).is_dir():
+        return f"a labelled set of your own: recallbench evaluate {shlex.quote(name)}"
+    if Path(name).is_file():
+        return f"a file of your own: recallbench run --corpus-shape SHAPE --corpus-file {shlex.quote(name)}"
+    near = get_close_matches(name, [*CORPORA, *GROUPS], 1)
+    return "recallbench corpora lists them" + (f"; you may mean {near[0]}" if near else "")
