@@ -64,6 +64,13 @@ def test_a_list_is_what_pyproject_asks_for(name: str) -> None:
         assert requirement.specifier.contains(pinned.version), requirement
 
 
+def test_constraints_are_the_versions_of_the_lists_and_of_torch() -> None:
+    lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    torch = re.findall(r"^torch=(torch==\S+)$", (ROOT / "scripts/setup").read_text("utf-8"), re.MULTILINE)
+    pinned = {str(pin) for name in LISTS for pin in pins(name)} | set(torch)
+    assert {str(Requirement(line)) for line in lines if not line.startswith("#")} == pinned
+
+
 def test_what_users_install_has_no_exact_pin() -> None:
     extras = PROJECT["project"]["optional-dependencies"]
     asked = [
