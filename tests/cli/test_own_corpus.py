@@ -45,6 +45,17 @@ def test_a_file_of_longmemeval_s_shape_has_its_abilities_and_its_own_name_by_def
     assert "## By ability" in report
 
 
+def test_a_settings_file_may_name_it_and_no_other_name_may_be_written_in(workspace: Path) -> None:
+    (workspace / "mine.toml").write_text("corpus-shape = 'locomo'\ncorpus-file = 'chats.json'\nname = 'mine'\n")
+    words = ("--config", "mine.toml", "--store", "bm25", "--limit", "3", "--quiet")
+    assert recallbench("run", *words, "--folder", "set", cwd=workspace).returncode == 0
+    assert "fail        RB-OPTIONS" not in recallbench("audit", "set", cwd=workspace).stdout
+    assert recallbench("run", *words, "--name", "other", "--folder", "typed", cwd=workspace).returncode == 0
+    environment = workspace / "typed/environment.json"
+    environment.write_text(environment.read_text().replace('"other"', '"renamed"'))
+    assert "fail        RB-OPTIONS" in recallbench("audit", "typed", cwd=workspace).stdout
+
+
 def test_repeat_and_grow_take_it_too(workspace: Path) -> None:
     grown = recallbench("grow", *LOCOMO, "--store", "bm25", "--factors", "1,2", "--quiet", cwd=workspace)
     assert (grown.returncode, "own/chats+locomo, bm25" in grown.stdout) == (0, True)
@@ -59,6 +70,7 @@ def test_repeat_and_grow_take_it_too(workspace: Path) -> None:
     [
         ((), "no corpus is named"),
         (("locomo", *LOCOMO), "leave locomo out"),
+        ((*LOCOMO, "--name", "日本"), "can't have this name"),
         (("--name", "mine"), "found: no shape, no file"),
         (LOCOMO[:2], "found: --corpus-shape locomo, no file"),
         (("--corpus-shape", "beir", *LOCOMO[2:]), "expected: --corpus-shape longmemeval|locomo --corpus-file FILE"),

@@ -32,7 +32,17 @@ def is_own_name(name: str) -> bool:
 
 
 def identify(file: Path, shape: str, name: str | None = None) -> OwnName:
-    """Return the name of a file's corpus in results; by default it is called like the file."""
+    """Return the name of a file's corpus in results; by default it is called like the file.
+
+    Raises UsageError for a name of which nothing would be left.
+    """
+    if name and not re.search("[A-Za-z0-9]", name):
+        raise UsageError(
+            "a corpus of your own can't have this name",
+            expected="letters from a to z, digits, . _ + and -: it is part of paths",
+            found=name,
+            remedy="name it otherwise with --name",
+        )
     return OwnName(folder_word(name or file.stem), sha256_of(regular(file)), shape)
 
 

@@ -8,6 +8,7 @@ from recallbench.audit.declared import recorded_options
 from recallbench.audit.examination import Examination, pass_unless
 from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
+from recallbench.corpora.labelled_sets.set_name import OWN_PREFIX, folder_word
 from recallbench.corpora.own import is_own_name
 from recallbench.corpora.registry import GROUPS
 from recallbench.embedding.options import Backend
@@ -107,9 +108,7 @@ def _command(words: Any, options: Mapping[str, Any], metrics: Metrics) -> Iterat
     flags = _flags(words)
     named = {*chain.from_iterable(GROUPS.get(word, (word,)) for word in words)}
     corpus = str(options["corpus"])
-    # What its user called it may be its file's name.
-    by_shape = is_own_name(corpus) and flags.get("corpus-shape") == corpus.rpartition("+")[2]
-    if words[1:2] == ["run"] and corpus not in named and not by_shape:
+    if words[1:2] == ["run"] and corpus not in named and not _is_own_corpus(corpus, flags):
         yield f"the command does not name {corpus}"
     stores = _values(words, "store") if words[1:2] == ["run"] else []
     if len(stores) > 1 and str(options["store"]) in stores:
@@ -121,6 +120,15 @@ def _command(words: Any, options: Mapping[str, Any], metrics: Metrics) -> Iterat
         name, stated = _stated_value(flag, options, metrics)
         if name not in _ELSEWHERE and not _alike(flag, value, stated, metrics):
             yield f"--{flag} {value} in the command, {stated} in the options"
+
+
+def _is_own_corpus(corpus: str, flags: Mapping[str, str]) -> bool:
+    """Return whether options, those of a variable or settings file too, may have given a corpus of one's own."""
+    if not is_own_name(corpus):
+        return False
+    name, shape = corpus.removeprefix(OWN_PREFIX).partition("@")[0], corpus.rpartition("+")[2]
+    # Without a name it is called like its file.
+    return flags.get("corpus-shape", shape) == shape and folder_word(flags.get("name") or name) == name
 
 
 def _flags(words: Sequence[str]) -> dict[str, str]:
