@@ -34,11 +34,12 @@ select, input {{ background: var(--ground); border: 1px solid var(--rule); color
 th, td {{ border-bottom: 1px solid var(--rule); padding: .3rem .6rem; text-align: left; vertical-align: top }}
 th, td:not(:last-child) {{ white-space: nowrap }}
 td:last-child {{ min-width: 10rem }}
-#failures th, #failures td {{ font-weight: normal; white-space: normal }}
+#failures th, #failures td {{ white-space: normal }}
+#failures tbody th {{ font-weight: normal; min-width: 8rem }}
 #failures td:nth-child(n+4) {{ min-width: 10rem }}
 """
 
-STYLES = frozenset({"cf0f83182246209038f4d4a7bcacfb197b2857ded2de46899ac5cd4fe9cf786d"})
+STYLES = frozenset({"1d27e7cd29d5f9115120c9a0ba6b3de840c83e9437266236665cf469a0554930"})
 """The sha256 of each style that a release wrote: an audit knows them in the pages of results."""
 
 

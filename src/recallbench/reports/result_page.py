@@ -189,7 +189,7 @@ def _failures(metrics: Metrics, rankings: Rankings, texts: KnownTexts) -> list[s
     return [
         *head,
         f"<p>{len(failed):,} of {int(rankings.answerable.sum()):,}. <em>first</em> is the place of the first relevant "
-        "hit; relevant ones are bold.</p>",
+        f"hit{'' if k >= SHOWN else '; relevant ones are bold'}.</p>",
         '<form id="filter" hidden>',
         f'<label>kind <select id="kind"><option value="">all</option>{choices}</select></label>',
         '<label>words <input id="words" type="search"></label>',
