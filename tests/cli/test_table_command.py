@@ -47,7 +47,9 @@ def test_every_form_says_the_same(place: Path, tmp_path: Path) -> None:
     assert shown["measures"] == ["recall_any@10", "mrr@50"]
     value = f"{shown['standings'][0]['estimates'][0]['value']:.4f}"
     rows = list(csv.DictReader(io.StringIO(recallbench("table", "bm25", "exact", "--format", "csv", cwd=place).stdout)))
-    assert (rows[0]["name"], rows[0]["recall_any@10"]) == ("bm25", value)
+    estimate = shown["standings"][0]["estimates"][0]
+    assert (rows[0]["name"], f"{float(rows[0]['recall_any@10']):.4f}") == ("bm25", value)
+    assert float(rows[0]["recall_any@10 low"]) == pytest.approx(estimate["low"], abs=1e-9)
     assert f"| bm25 | {value} | " in recallbench("table", "bm25", "exact", "--format", "markdown", cwd=place).stdout
     page = recallbench("table", "bm25", "exact", "--format", "html", cwd=place).stdout
     assert page.startswith("<!DOCTYPE html>")
@@ -98,6 +100,13 @@ def published(place: Path, tmp_path: Path) -> Path:
     (folder / "metrics.json").write_text(json.dumps(metrics))
     (folder / "raw_retrievals.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return folder
+
+
+def test_controls_stand_beside_a_measure_that_no_folder_states(place: Path) -> None:
+    words = ("--measures", "mrr@7,recall_any@3", "--format", "json")
+    shown = json.loads(recallbench("table", "bm25", *words, cwd=place).stdout)
+    values = [estimate["value"] for estimate in shown["standings"][0]["estimates"]]
+    assert [control["values"] for control in shown["controls"] if control["name"] == "BM25"] == [values]
 
 
 def test_a_published_folder_beside_a_result_and_alone(place: Path, published: Path) -> None:

@@ -21,7 +21,7 @@ from recallbench.results.dataset import Dataset
 from recallbench.results.figures import Figures, figures
 from recallbench.results.metrics import HubPart, Metrics
 from recallbench.results.result import Result
-from recallbench.results.retrievals import NAMES, read_document_names
+from recallbench.results.retrievals import CONTROL_RUN, NAMES, read_document_names
 from recallbench.results.rows import HitRow, Row, position_of
 from recallbench.results.trec import read_run
 from recallbench.retrieval.ranking import Ranking
@@ -133,7 +133,7 @@ class AuditSubject:
     @_CachedOutcome
     def control(self) -> dict[str, list[tuple[str, float]]]:
         """The run of the lexical control, as its file has it."""
-        return read_run(self.folder / "run.bm25.trec")
+        return read_run(self.folder / CONTROL_RUN)
 
     @cached_property
     def has_dataset(self) -> bool:

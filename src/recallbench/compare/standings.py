@@ -9,6 +9,7 @@ from itertools import combinations
 from recallbench import __version__
 from recallbench.compare.frame import comparable_groups, why_apart
 from recallbench.compare.pairs import pair, same_questions
+from recallbench.compare.trec import place_run
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.errors import InputError, UsageError
 from recallbench.escaping.terminal import visible
@@ -19,6 +20,8 @@ from recallbench.results.latency import other_hardware, query_times
 from recallbench.results.metrics import OVERALL, EstimatePart
 from recallbench.results.rankings import Rankings
 from recallbench.results.result import Result
+from recallbench.results.retrievals import CONTROL_RUN
+from recallbench.results.trec import read_run
 from recallbench.scoring.letters import shared_letters
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.paired import holm
@@ -173,11 +176,9 @@ def _controls(
 ) -> list[ControlPart]:
     """Return the controls, which the questions decide: those of the first system that has them."""
     estimates = parts[entrants[0].name]
-    bm25 = next((e.result.metrics.control_bm25[OVERALL] for e in entrants if e.result is not None), [])
-    by_measure = {estimate.measure: estimate.value for estimate in bm25}
     values = {
         "ceiling": [estimate.ceiling for estimate in estimates],
-        "BM25": [by_measure.get(str(measure)) for measure in measures],
+        "BM25": _bm25(next((entrant for entrant in entrants if entrant.result is not None), None), measures),
         "chance": [estimate.chance for estimate in estimates],
     }
     return [
@@ -185,6 +186,21 @@ def _controls(
         for name in CONTROLS
         if any(value is not None for value in values[name])
     ]
+
+
+def _bm25(entrant: Entrant | None, measures: Sequence[Measure]) -> list[float | None]:
+    """Return the values of the lexical control: as its folder states them, else from the ranking that it keeps."""
+    if entrant is None or entrant.result is None:
+        return [None] * len(measures)
+    stated = {e.measure: e.value for e in entrant.result.metrics.control_bm25[OVERALL]}
+    if all(str(measure) in stated for measure in measures):
+        return [stated[str(measure)] for measure in measures]
+    try:
+        run = read_run(entrant.result.folder / CONTROL_RUN)
+        ranked = place_run(CONTROL_RUN, {q: [id for id, _ in hits] for q, hits in run.items()}, entrant.rankings)
+    except InputError:  # a folder without it, or gold with grades, which rankings do not keep
+        return [stated.get(str(measure)) for measure in measures]
+    return [estimate.value for estimate in ranked.estimates(measures)]
 
 
 def _asked(entrant: Entrant) -> str:

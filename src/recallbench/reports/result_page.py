@@ -184,7 +184,7 @@ def _failures(metrics: Metrics, rankings: Rankings, texts: KnownTexts) -> list[s
         return [*head, "<p>None.</p>"]
     kinds = sorted({rankings.kinds[i] for i in failed})
     choices = "".join(f'<option value="{html(kind)}">{html(kind)}</option>' for kind in kinds)
-    rows = [_failure(rankings, i, texts) for i in failed]
+    rows = [_failure(rankings, i, texts, rankings.hit_ids[rankings.call_reaching(k)][i]) for i in failed]
     columns = "".join(f'<th scope="col">{name}</th>' for name in ("question", "kind", "first", "relevant", "came back"))
     return [
         *head,
@@ -212,19 +212,19 @@ def _leading_depth(metrics: Metrics) -> int:
 
 
 def _failed(rankings: Rankings, k: int) -> list[int]:
-    """Return the places of the answerable questions without a relevant hit among the first k."""
-    first = rankings.calls[-1].first
+    """Return the places of the questions without a relevant hit among the first k of the call that counts."""
+    first = rankings.calls[rankings.call_reaching(k)].first
     return np.flatnonzero(rankings.answerable & ((first < 1) | (first > k))).tolist()
 
 
-def _failure(rankings: Rankings, i: int, texts: KnownTexts) -> str:
+def _failure(rankings: Rankings, i: int, texts: KnownTexts, hit_ids: Sequence[str]) -> str:
     gold = set(rankings.gold_ids[i])
     rank = int(rankings.calls[-1].first[i])
     question = html(rankings.questions[i])
     if text := texts.questions.get(rankings.questions[i]):
         question += f"<br>{html(text)}"
     between = "" if texts.segments else ", "
-    came_back = between.join(_hit(rankings, id, id in gold, texts) for id in rankings.hit_ids[-1][i][:SHOWN])
+    came_back = between.join(_hit(rankings, id, id in gold, texts) for id in hit_ids[:SHOWN])
     relevant = between.join(_hit(rankings, id, False, texts) for id in rankings.gold_ids[i])
     return (
         f'<tr data-kind="{html(rankings.kinds[i])}"><th scope="row">{question}</th><td>{html(rankings.kinds[i])}</td>'

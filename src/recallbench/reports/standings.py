@@ -97,6 +97,35 @@ def table(standings: Standings) -> Table:
     )
 
 
+def sheet(standings: Standings) -> Table:
+    """Return the same for a spreadsheet: ten digits, and each end of an interval in a column of its own."""
+    measured = [f"{name}{end}" for name in standings.measures for end in ("", " low", " high")]
+    settings = list(standings.standings[0].settings)
+    columns = ["name", *measured, "group", "p95 ms", "store", "version", "encoder", *settings, "verdict"]
+    rows = [
+        [
+            standing.name,
+            *(_digits(value) for part in standing.estimates for value in (part.value, part.low, part.high)),
+            standing.letters,
+            _digits(standing.p95_ms),
+            standing.system,
+            standing.version,
+            standing.embedder,
+            *standing.settings.values(),
+            standing.verdict,
+        ]
+        for standing in standings.standings
+    ]
+    for control in standings.controls:
+        values = [cell for value in control.values for cell in (_digits(value), "", "")]
+        rows.append([control.name, *values, *[""] * (len(columns) - 1 - len(values))])
+    return Table(columns, rows, caption="")
+
+
+def _digits(value: float | None) -> str:
+    return "" if value is None else f"{value:.10g}"
+
+
 def _common_verdict(standings: Standings) -> str:
     """Return what all systems were called when they were written; empty where they differ or have no verdict."""
     verdicts = {standing.verdict for standing in standings.standings}

@@ -85,8 +85,12 @@ class Rankings:
         """The questions that have gold."""
         return self.calls[0].gold > 0
 
+    def call_reaching(self, k: int) -> int:
+        """Return the place of the shallowest call that is k deep, else of the deepest (clarification 15)."""
+        return next((i for i, call in enumerate(self.calls) if call.depth >= k), len(self.calls) - 1)
+
     def _reaching(self, measure: Measure) -> Judged:
-        return next((call for call in self.calls if call.depth >= measure.k), self.calls[-1])
+        return self.calls[self.call_reaching(measure.k)]
 
 
 def unanswered(corpus: Corpus, depth: int) -> Rankings:

@@ -18,6 +18,8 @@ GRADED = "qrels.graded.trec"
 """A file beside the binary judgements, where a set has grades."""
 NAMES = "documents.tsv"
 """A file of labelled sets, whose documents have names of their own."""
+CONTROL_RUN = "run.bm25.trec"
+"""The ranking of the lexical control."""
 CONTROL_TAG = "recallbench-bm25-control"
 
 

@@ -30,6 +30,7 @@ from recallbench.results.known_texts import row_texts
 from recallbench.results.metrics import Metrics
 from recallbench.results.result import open_result
 from recallbench.results.retrievals import (
+    CONTROL_RUN,
     CONTROL_TAG,
     GRADED,
     NAMES,
@@ -79,7 +80,7 @@ def write(
             rows(questions, retrieval.candidates, retrieval.rankings, retrieval.short, texts),
         )
         _write(staging / "run.trec", trec_run(questions, retrieval.rankings, depth, tag))
-        _write(staging / "run.bm25.trec", trec_run(questions, retrieval.control, depth, CONTROL_TAG))
+        _write(staging / CONTROL_RUN, trec_run(questions, retrieval.control, depth, CONTROL_TAG))
         _write(staging / "qrels.trec", trec_qrels(questions))
         if any(question.grades for question in questions):
             _write(staging / GRADED, trec_grades(questions))

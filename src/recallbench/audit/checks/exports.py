@@ -10,7 +10,16 @@ from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.errors import InputError
 from recallbench.reading import document, lines
 from recallbench.results.dataset import selected_haystacks
-from recallbench.results.retrievals import CONTROL_TAG, GRADED, NAMES, run_tag, trec_grades, trec_qrels, trec_run
+from recallbench.results.retrievals import (
+    CONTROL_RUN,
+    CONTROL_TAG,
+    GRADED,
+    NAMES,
+    run_tag,
+    trec_grades,
+    trec_qrels,
+    trec_run,
+)
 from recallbench.results.rows import position_of
 from recallbench.retrieval.loop import retrieve
 from recallbench.retrieval.timing import Timings
@@ -69,7 +78,7 @@ def control(subject: AuditSubject) -> Finding:
     if problems:
         return pass_unless(problems, "")
     lines = trec_run(retrieval.questions, retrieval.control, retrieval.calls.depth, CONTROL_TAG)
-    return _same_file(subject, "run.bm25.trec", "".join(lines))
+    return _same_file(subject, CONTROL_RUN, "".join(lines))
 
 
 def control_again(subject: AuditSubject) -> Finding:

@@ -9,7 +9,7 @@ from recallbench.reports.reproduction import JSON_NAME, PAGE_NAME
 from recallbench.reports.result_page import PAGE
 from recallbench.results.manifest import NAME as MANIFEST
 from recallbench.results.manifest import differences
-from recallbench.results.retrievals import GRADED, NAMES
+from recallbench.results.retrievals import CONTROL_RUN, GRADED, NAMES
 
 ALWAYS = (
     "environment.json",
@@ -18,7 +18,7 @@ ALWAYS = (
     "qrels.trec",
     "raw_retrievals.jsonl",
     "report.md",
-    "run.bm25.trec",
+    CONTROL_RUN,
     "run.trec",
     "timings.jsonl",
 )

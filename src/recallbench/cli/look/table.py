@@ -176,7 +176,7 @@ def _print(ranked: Standings, format: str) -> None:
     if format == "json":
         print(plain(ranked.model_dump_json(indent=1)))
     elif format == "csv":
-        print(report.table(ranked).csv(), end="")
+        print(report.sheet(ranked).csv(), end="")
     elif format == "markdown":
         print(report.markdown(ranked), end="")
     elif format == "html":
