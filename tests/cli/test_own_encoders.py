@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from commandline import recallbench
-from minilm_folder import save_model
+from minilm_folder import minilm_files, save_model
 from scripted_server import Scripted, scripted_server
 
 ENCODER = """
@@ -75,6 +75,21 @@ def test_a_folder_is_run_as_it_says(tmp_path: Path) -> None:
     assert audited(tmp_path / "result") == "verdict: VERIFIED, not CANONICAL"
     lying = recallbench("audit", forged(tmp_path / "result", tmp_path / "forged"), cwd=tmp_path)
     assert "fingerprint pooling any kind, path:DIR has" in lying.stdout
+
+
+def test_a_model_of_static_vectors_is_run_and_counts_no_tokens(tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(minilm_files() / "tokenizer.json"))
+    SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_dim=8)]).save(str(tmp_path / "static"))
+    assert recallbench(*RUN, "--embedder", "path:static", "--folder", "result", cwd=tmp_path).returncode == 0
+    metrics, environment = stated(tmp_path / "result")
+    facts = metrics["embedder"]["fingerprint"]
+    assert (facts["modules"], facts["pooling"], facts["stored_dims"]) == ("StaticEmbedding", "none", "8")
+    assert (metrics["exposure"], environment["embedding"]["backend"]) == (None, "sentence-transformers/cpu")
+    assert audited(tmp_path / "result") == "verdict: VERIFIED, not CANONICAL"
 
 
 def forged(folder: Path, copy: Path) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from recallbench.embedding.fingerprint import FIRST_USE, PINNED
+from recallbench.embedding.fingerprint import FIRST_USE, PINNED, TOLD_APART
 
 _HASH = "[0-9a-f]{64}"
 FURTHER: Mapping[str, str] = {
@@ -12,6 +12,7 @@ FURTHER: Mapping[str, str] = {
     FIRST_USE: ".+",
     "max_tokens": "[0-9]+",
     "modules": ".+",
+    "roles": TOLD_APART,
 }
 
 

@@ -22,6 +22,8 @@ class ModelFiles(Protocol):
 
 
 MODULES, PROMPTS, LENGTH = "modules.json", "config_sentence_transformers.json", "sentence_bert_config.json"
+NO_POOLING = "none"
+"""The pooling of a model whose modules make one vector of a text in another way."""
 OWN = "sentence_transformers."
 """What the type of a module begins with, unless the model brings code of its own."""
 _POOLING = "pooling_mode_"
@@ -56,6 +58,11 @@ class ModelSettings:
     special: str
     """Why sentence-transformers itself has to run it; empty for a transformer with CLS or mean pooling."""
 
+    @property
+    def routed(self) -> bool:
+        """Whether questions take another way through the modules than passages."""
+        return "Router" in self.modules or "Asym" in self.modules
+
 
 def read_model_settings(files: ModelFiles) -> ModelSettings:
     """Read the settings of a model; raises InputError for files that say something else."""
@@ -67,8 +74,9 @@ def read_model_settings(files: ModelFiles) -> ModelSettings:
         reasons.append(f"its transformer lies in {modules[0][1]}")
     if names not in (("Transformer", "Pooling"), ("Transformer", "Pooling", "Normalize")):
         reasons.append(f"its modules are {', '.join(names)}")
-    pooled = _table(files, f"{modules[1][1]}/config.json") if names[1:2] == ("Pooling",) else {}
-    pooling, whole = _pooling(pooled)
+    pools = names[1:2] == ("Pooling",)
+    pooled = _table(files, f"{modules[1][1]}/config.json") if pools else {}
+    pooling, whole = _pooling(pooled) if pools else (NO_POOLING, True)
     if pooling not in ("cls", "mean"):
         reasons.append(f"its pooling is {pooling}")
     if not whole:

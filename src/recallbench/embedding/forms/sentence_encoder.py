@@ -16,7 +16,7 @@ import numpy as np
 from recallbench.embedding import machine
 from recallbench.embedding.embedder import Matrix
 from recallbench.embedding.encoders import PinnedFiles, Role
-from recallbench.embedding.fingerprint import FIRST_USE, PINNED
+from recallbench.embedding.fingerprint import FIRST_USE, PINNED, TOLD_APART
 from recallbench.embedding.forms.form import EncoderRequest
 from recallbench.embedding.forms.model_settings import ModelSettings
 from recallbench.embedding.text_encoder import TextEncoder
@@ -50,7 +50,7 @@ class SentenceEncoder(TextEncoder[str]):
         os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(request.cache_dir / "torch"))
         self.name = self.title = name
         self.batch_size = BATCH
-        self.one_sided = settings.passage_prefix == settings.query_prefix and "Router" not in settings.modules
+        self.one_sided = settings.passage_prefix == settings.query_prefix and not settings.routed
         self.remedy = "look at the model's files"
         self._files, self._pinned, self._settings, self._request = files, pinned, settings, request
         self._resolver = FileResolver(name, request.environ, request.memo, request.progress)
@@ -94,6 +94,8 @@ class SentenceEncoder(TextEncoder[str]):
         }
         if self.max_tokens is not None:
             facts["max_tokens"] = str(self.max_tokens)
+        if settings.routed:
+            facts["roles"] = TOLD_APART
         if not all(files.files.values()):
             facts[FIRST_USE] = ", ".join(f"passage/{file}" for file in sorted(files.files))
         return facts
@@ -104,17 +106,24 @@ class SentenceEncoder(TextEncoder[str]):
 
     def tokenise(self, texts: Sequence[str], role: Role) -> Sequence[tuple[str, int, int]]:
         model, limit = self._model, self.max_tokens
-        if limit is None:
-            return [(text, 0, len(text)) for text in texts]
-        if self._tokenizer is None:
-            self._tokenizer = EncoderTokenizer(_copied(model.tokenizer), limit)
         with self.stopwatch.part("tokenise"):
+            if limit is None:
+                return [(text, 0, len(text)) for text in texts]
+            if self._tokenizer is None:
+                self._tokenizer = EncoderTokenizer(_copied(model.tokenizer), limit)
             counted = self._tokenizer.tokenise(texts, self._prefix(role))
             return [(text, tokens, cut) for text, (_, tokens, cut) in zip(texts, counted, strict=True)]
 
     def embed(self, contents: Sequence[str], role: Role) -> Matrix:
         encode = self._model.encode_query if role == "query" else self._model.encode_document
-        vectors = encode(list(contents), prompt=self._prefix(role), batch_size=BATCH, show_progress_bar=False)
+        try:
+            vectors = encode(list(contents), prompt=self._prefix(role), batch_size=BATCH, show_progress_bar=False)
+        except Exception as error:  # its modules raise whatever they like
+            raise InputError(
+                f"sentence-transformers can't embed with {self.name}",
+                found=_first_line(error),
+                remedy="try SentenceTransformer(…).encode by itself",
+            ) from error
         return np.asarray(vectors, np.float32)
 
     def close(self) -> None:
@@ -167,12 +176,16 @@ class SentenceEncoder(TextEncoder[str]):
             except Exception as error:  # its modules raise whatever they like on files that don't fit
                 raise InputError(
                     f"sentence-transformers can't load {self.name}",
-                    found=f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0][:300]}",
+                    found=_first_line(error),
                     remedy=f"try SentenceTransformer({str(folder)!r}) by itself",
                 ) from error
             if self._request.max_tokens is not None:
                 model.max_seq_length = self._request.max_tokens
         return model
+
+
+def _first_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0][:300]}"
 
 
 def _root(paths: Mapping[str, Path]) -> Path:
