@@ -12,6 +12,8 @@ import pytest
 from minilm_folder import save_model, write
 from recallbench.embedding.registry import open_embedder
 from recallbench.embedding.vector_agreement import vector_difference
+from recallbench.errors import Blocked
+from recallbench.extras import install_command
 
 TEXTS = [
     "Ines repaired the boat.",
@@ -89,6 +91,15 @@ def test_a_length_of_ones_own_cuts_and_counts(tmp_path: Path, pooling: str) -> N
     assert embedder.max_tokens == 9
     assert embedder.report().truncated == 3
     embedder.close()
+
+
+def test_without_sentence_transformers_it_says_what_to_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recallbench.embedding.forms.sentence_encoder.find_spec", lambda name: None)
+    plain, special = (save_model(tmp_path / pooling, pooling=pooling) for pooling in ("mean", "max"))
+    open_embedder(f"path:{plain}", cache_dir=tmp_path / "cache", environ={}).close()
+    with pytest.raises(Blocked, match="path:max has to be run by sentence-transformers: its pooling is max") as caught:
+        open_embedder(f"path:{special}", cache_dir=tmp_path / "cache", environ={})
+    assert caught.value.remedy == install_command("embed")
 
 
 def test_weights_are_hashed_once_and_again_when_they_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
