@@ -14,6 +14,7 @@ from mutations import Mutation, digit, metrics, text
 
 from commandline import recallbench
 from labelled_sets import short
+from recallbench import __version__
 from recallbench.audit.audit import audit
 from recallbench.audit.checks.report import _differing_figures, _timings
 from recallbench.audit.subject import AuditSubject
@@ -211,6 +212,24 @@ def test_without_a_page_sections_may_stand_in_another_order_and_words_may_not_di
 def test_a_forged_figure_is_seen_though_words_may_differ(first: Path, tmp_path: Path, mutation: Mutation) -> None:
     assert "is what one expects of" in (first / "report.md").read_text()
     assert "RB-REPORT" in failed_checks(changed(first, tmp_path, mutation))
+
+
+def test_the_report_of_another_release_may_be_worded_otherwise(current: Path, tmp_path: Path) -> None:
+    def released(change: Mutation) -> dict[str, str]:
+        def as_another(folder: Path) -> None:
+            for name in ("metrics.json", "environment.json", "report.md"):
+                text(name, rf'(recallbench_version": "|by RecallBench ){re.escape(__version__)}', r"\g<1>0.0.9")(folder)
+            text("report.html", rf"<td>{re.escape(__version__)}</td>", "<td>0.0.9</td>")(folder)
+            change.change(folder)
+
+        return failed_checks(changed(current, tmp_path / change.name, Mutation("", "", as_another)))
+
+    worded = Mutation("worded", "", text("report.md", "finds something relevant", "gets something useful"))
+    assert "RB-REPORT" not in released(worded)
+    figure = Mutation("figure", "", text("report.md", r"for [0-9.]+% of", "for 99.9% of"))
+    assert "RB-REPORT" in released(figure)
+    deviation = Mutation("deviation", "", text("report.md", "exact instead of pgmnemo", "nothing of note"))
+    assert "the deviation store is not named" in released(deviation)["RB-REPORT"]
 
 
 def test_an_earlier_report_need_not_mark_a_short_interval(first: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """report.md and report.html give the re-scored figures and the recorded circumstances."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
 
 from recallbench import __version__
@@ -10,6 +10,7 @@ from recallbench.audit.examination import Examination, pass_unless
 from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.escaping.markdown import inline
 from recallbench.escaping.terminal import hidden
 from recallbench.escaping.web import html
 from recallbench.reading import lines, objects
@@ -25,6 +26,7 @@ _FIGURE = re.compile(
     r"|(?:not )?\bCANONICAL\b|\b(?:(?:UN)?VERIFIED|BLOCKED|pass|fail|pending|cannot-tell)\b"
 )
 """Figures, hashes, versions, quoted and bold text, and verdicts: all of a line but its words."""
+_SENTENCE = re.compile(r"^\*\*(.*\.)\*\*$")
 _MARKUP = re.compile(r"^ {0,3}(?:#|>|~~~|```|=+\s*$|-+\s*$)|<[A-Za-z/!?]|\][(:\[]|^\[|&#?\w+;")
 """Headings, quotations, tags and links: a later release may word a report otherwise, but never adds these."""
 
@@ -34,19 +36,20 @@ def report(subject: AuditSubject) -> Finding:
     has_page = (subject.folder / PAGE).is_file()
     run = ReportedRun(subject.environment, _timings(subject))
     derived = (render if has_page else render_without_sentence)(subject.derived, run).removesuffix("\n").split("\n")
-    if subject.metrics.statistics_edition != CURRENT.number:
+    of_this_release = subject.metrics.recallbench_version == __version__
+    if subject.metrics.statistics_edition != CURRENT.number or not of_this_release:
         compared, problems = "figures of ", list(_differing_figures(stated, derived))
+        problems += _missing_deviations(subject, "\n".join(stated), inline)
     else:
         # Without a page it may be of a release that had the same sections in another order.
         expected = derived if has_page else _in_order_of(stated, derived)
         compared, problems = "", list(_differing_lines(stated, expected))
     if has_page:
         problems += _differences_of_page(subject)
-    if problems and subject.metrics.recallbench_version != __version__:
+    if problems and not of_this_release:
         problems.append(
             f"it was written by release {subject.metrics.recallbench_version}, this is {__version__}: audit with that"
         )
-    of_this_release = subject.metrics.recallbench_version == __version__
     page = ", and the page byte for byte" if of_this_release else ", and the figures of the page"
     cells = sum(line.count("|") - 1 for line in derived if line.startswith("|"))
     return pass_unless(
@@ -62,14 +65,14 @@ def _differences_of_page(subject: AuditSubject) -> Iterator[str]:
     if subject.metrics.recallbench_version == __version__:
         found = differing_lines(stated, derived, _excerpts)
     else:
-        found = chain(differing_words(stated, derived, _differing_figures), _missing_deviations(subject, stated))
+        found = chain(differing_words(stated, derived, _differing_figures), _missing_deviations(subject, stated, html))
     yield from (f"{PAGE}: {difference}" for difference in found)
 
 
-def _missing_deviations(subject: AuditSubject, page: str) -> Iterator[str]:
-    """Yield the deviations that a page does not name in the words of metrics.json."""
+def _missing_deviations(subject: AuditSubject, text: str, escape: Callable[[str], str]) -> Iterator[str]:
+    """Yield the deviations that a report or page does not name in the words of metrics.json."""
     for deviation in subject.deviations:
-        if html(short_names(deviation.detail)) not in page:
+        if not any(escape(name(deviation.detail)) in text for name in (short_names, str)):
             yield f"the deviation {deviation.kind} is not named: {deviation.detail}"
 
 
@@ -120,8 +123,9 @@ def _differing_figures(stated: Sequence[str], derived: Sequence[str]) -> Iterato
 
 def _figures(report: Iterable[str]) -> dict[str, list[str]]:
     """Return the figures under each heading, in order."""
+    # A whole sentence in bold is words, and only what is bold inside one is quoted.
     return {
-        heading: [figure for line in section for figure in _FIGURE.findall(line)]
+        heading: [figure for line in section for figure in _FIGURE.findall(_SENTENCE.sub(r"\1", line))]
         for heading, section in _by_heading(report).items()
     }
 
