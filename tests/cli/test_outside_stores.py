@@ -200,7 +200,7 @@ def test_a_server_that_breaks_its_promise_leaves_nothing(workspace: Path) -> Non
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("python:my_memory", "module:function"),
+        ("python:my_memory", "module:name"),
         ("python:absent:f", "can't be imported"),
         ("http://", "http://127.0.0.1:8900/"),
         ("ftp://joe:s3cret@host/", "python:my_module:Memory"),

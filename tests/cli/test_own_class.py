@@ -156,7 +156,7 @@ def test_a_module_that_fails_shows_its_own_line(workspace: Path) -> None:
     [
         ("Memory", ("--set", "shorts=4"), "expected: its own parameters: shortest=1, trap='', api_key=None"),
         ("Memory", ("--set", "shortest"), "--set shortest can't be read"),
-        ("Counting", (), "expected: ids that `add` was given, such as '1'\n  found: 0, an int"),
+        ("Counting", (), "expected: ids that `add` was given for this haystack, such as '1'\n  found: 0, an int"),
         ("Diary", (), "found: the methods write"),
         ("diary", (), "found: a Memory; its class is my_memory:Memory"),
         ("Memoir", (), "which has Memory, Counting, Diary"),

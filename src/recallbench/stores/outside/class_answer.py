@@ -46,7 +46,7 @@ class KnownItems:
             self.expected = "hits whose metadata has the id that `add` was given in it"
         if by_id:
             self._ways.append(_Names(ID_FIELDS, given))
-            self.expected = f"ids that `add` was given, such as {str(items[0].id)!r}"
+            self.expected = f"ids that `add` was given for this haystack, such as {str(items[0].id)!r}"
             return
         own = [answer if _is_id(answer) else _field(answer, ID_FIELDS) for answer in returned]
         if len(own) == len(items) and all(map(_is_id, own)) and len(set(own)) == len(own):
