@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import shutil
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -118,6 +119,17 @@ def test_a_published_folder_beside_a_result_and_alone(place: Path, published: Pa
     alone = json.loads(recallbench("table", published, *words, cwd=place).stdout)
     assert alone["standings"][0]["estimates"][0]["value"] == ours["value"]
     assert [control["name"] for control in alone["controls"]] == ["ceiling", "chance"]
+
+
+def test_a_damaged_result_stands_apart_with_the_reason(place: Path, tmp_path: Path) -> None:
+    shutil.copytree(place / "exact", tmp_path / "cut")
+    (tmp_path / "cut/metrics.json").write_text("{")
+    done = recallbench("table", "bm25", tmp_path / "cut", "--format", "json", cwd=place)
+    (apart,) = json.loads(done.stdout)["apart"]
+    assert (done.returncode, apart["name"]) == (0, str(tmp_path / "cut"))
+    assert "the file may be cut off" in apart["reason"]
+    alone = recallbench("table", tmp_path / "cut", cwd=place)
+    assert (alone.returncode, "there is nothing to show" in alone.stderr) == (2, True)
 
 
 def test_a_folder_that_no_layout_fits_stands_apart(place: Path, tmp_path: Path) -> None:

@@ -103,8 +103,13 @@ def _entrants(
     runs = [path for path in paths if path.is_file()]
     for path in paths:
         if path not in runs and (own.recognises(path) or not path.is_dir()):
-            result = open_with_manifest(path)
-            entrants[path] = Entrant(str(path), result.rankings, result)
+            try:
+                result = open_with_manifest(path)
+                entrants[path] = Entrant(str(path), result.rankings, result)
+            except InputError as error:
+                if not path.is_dir():
+                    raise  # mistyped, and no result at all
+                unplaced.append((str(path), error.brief))
     base = next((entrant.rankings for entrant in entrants.values()), None)
     if runs and qrels is not None:
         from recallbench.compare.trec import trec_sides
@@ -115,8 +120,9 @@ def _entrants(
         raise UsageError(
             "TREC runs alone have no judgements", expected="--qrels FILE, or a result folder beside them", found="none"
         )
+    damaged = {name for name, _ in unplaced}
     for path in paths:
-        if path in entrants:
+        if path in entrants or str(path) in damaged:
             continue
         if (path / BLOCKED).is_file():
             unplaced.append((str(path), f"{BLOCKED}: the run could not be made"))
