@@ -21,7 +21,7 @@ _IN_CHECKOUT = (Path(__file__).resolve().parents[2] / "pyproject.toml").is_file(
 
 def install_command(extra: str) -> str:
     """Return what to type for a part; in a checkout it is installed from there."""
-    return f"pip install -e '.[{extra}]' (in the checkout)" if _IN_CHECKOUT else f"pip install 'recallbench[{extra}]'"
+    return f"in the checkout: pip install -e '.[{extra}]'" if _IN_CHECKOUT else f"pip install 'recallbench[{extra}]'"
 
 
 def missing_modules(extra: str) -> list[str]:
