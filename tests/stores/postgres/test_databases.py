@@ -7,6 +7,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from recallbench.errors import Blocked
+from recallbench.stores.postgres import databases as module
 from recallbench.stores.postgres.databases import MARK, NotInstalled, database_with, sweep
 from versioned import BROKEN, GRUDGING, databases, versioned_server
 
@@ -88,6 +89,22 @@ def test_the_database_is_dropped_whatever_ends_the_block(server: str, fault: typ
         interrupted()
     assert databases(server) == set()
     sessions[0].close()
+
+
+def test_the_database_is_dropped_although_a_ctrl_c_left_an_answer_unread(
+    server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create = module._create
+
+    def interrupted(keeper: psycopg.Connection, slot: int, name: str) -> None:
+        create(keeper, slot, name)
+        keeper.pgconn.send_query(b"SELECT pg_sleep(.1)")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "_create", interrupted)
+    with pytest.raises(KeyboardInterrupt), database_with(server, "pgmnemo", "1.0"):
+        pass
+    assert databases(server) == set()
 
 
 @pytest.mark.marked

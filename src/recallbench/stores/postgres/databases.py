@@ -189,6 +189,7 @@ def _install(own: str, extension: str, version: str) -> None:
 def _clear(dsn: str, keeper: Connection, slot: int) -> None:
     """Remove the database and let go of its number, also when a Ctrl-C comes just now."""
     try:
+        _read_to_the_end(keeper)
         # By force: a session that was interrupted may not have ended yet.
         _drop(keeper, slot, force=True)
         _release(keeper, slot)
@@ -196,6 +197,17 @@ def _clear(dsn: str, keeper: Connection, slot: int) -> None:
         with connect(dsn) as other:
             _drop(other, slot, force=True)
         raise
+
+
+def _read_to_the_end(keeper: Connection) -> None:
+    """Make the session ready for a command again after one whose answer a Ctrl-C left unread.
+
+    psycopg cancels and reads on by itself, but not where the Ctrl-C came while it was reading.
+    """
+    from psycopg.pq import TransactionStatus
+
+    while keeper.pgconn.transaction_status == TransactionStatus.ACTIVE:
+        keeper.pgconn.get_result()
 
 
 def _drop(keeper: Connection, slot: int, *, force: bool = False) -> bool:
