@@ -1,0 +1,159 @@
+"""The interface of a stage: what it declares, what it is given, what it hands on."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self, get_args
+
+from recallbench.progress import Progress
+from recallbench.retrieval.stages.candidates import Candidates, Memory
+from recallbench.stores.options import StoreOption
+from recallbench.stores.store import Query
+from recallbench.usage import Usage
+
+Kind = Literal["rewrite", "search", "fuse", "diversify", "rerank", "generate", "judge"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+"""The kinds of stages, in the order in which a pipeline has them; diversify and rerank may change places."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageOption(StoreOption):
+    """An option of a stage, as in `name = value` of its table in a pipeline's file."""
+
+    required: bool = False
+    """Whether a stage without it can't be made."""
+    secret: bool = False
+    """Whether it may hold a password (an address): it is recorded without."""
+
+    @property
+    def typed(self) -> str:
+        return f"`{self.name}`"
+
+
+@dataclass(frozen=True, slots=True)
+class StageRequest:
+    """A stage to be opened: its own name, its options as text, and its surroundings."""
+
+    name: str
+    """The name of the stage in its pipeline, for messages."""
+    options: Mapping[str, str]
+    environ: Mapping[str, str] = field(repr=False, default_factory=dict)
+    cache_dir: Path = Path()
+    """The folder under which a stage may keep what it need not ask for twice."""
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionBatch:
+    """Some questions of one store, as every stage is given them."""
+
+    queries: Sequence[Query]
+    memory: Memory
+    timed: bool = False
+    """Whether these questions are timed one by one: nothing may be remembered from before."""
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A text that is searched for in place of the question or beside it."""
+
+    text: str
+    as_passage: bool = False
+    """Whether it is embedded as what is searched, and not as a question."""
+
+
+class Stage(ABC):
+    """One stage of a pipeline."""
+
+    kind: ClassVar[Kind]
+    method: ClassVar[str]
+    """The name in a pipeline's file, unique among the methods of its kind."""
+    summary: ClassVar[str]
+    """What it does, in a few words."""
+    options: ClassVar[tuple[StageOption, ...]] = ()
+    needs_texts: ClassVar[bool] = False
+    """Whether it reads the texts of candidates."""
+    needs_vectors: ClassVar[bool] = False
+    """Whether it reads the vectors of candidates and questions."""
+    asks_endpoint: ClassVar[bool] = False
+    """Whether it asks a server that may fail on a question."""
+    slow: ClassVar[bool] = False
+    """Whether it takes milliseconds or more for a question: what it did is then kept and not done twice."""
+
+    @classmethod
+    @abstractmethod
+    def open(cls, request: StageRequest) -> Self:
+        """Return the stage, ready to work; raises Blocked where something it needs is missing."""
+
+    @classmethod
+    def check(cls, options: Mapping[str, str]) -> None:
+        """Raise UsageError where options don't go together; each value was checked by itself before."""
+        return
+
+    @classmethod
+    def most_looked_at(cls, options: Mapping[str, str], given: int) -> int:
+        """Return how many of `given` candidates it can move at most."""
+        return given
+
+    def settings(self) -> Mapping[str, str]:
+        """Return what decides its answers beside its options, such as hashes of weights or a prompt."""
+        return {}
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens that it used since it was opened."""
+        return Usage()
+
+    def circumstances(self) -> Mapping[str, Any]:
+        """Return what may differ from run to run, such as how often a cache had the answer."""
+        return {}
+
+    def close(self) -> None:
+        """Release everything; may be called twice."""
+        return
+
+
+class RewriteStage(Stage):
+    """A stage that searches for other texts than the question's own."""
+
+    kind: ClassVar[Kind] = "rewrite"
+
+    @abstractmethod
+    def rewrite(self, batch: QuestionBatch) -> list[list[Variant]]:
+        """Return for each question the texts to search for; at least one each."""
+
+
+class FuseStage(Stage):
+    """A stage that makes one list of several."""
+
+    kind: ClassVar[Kind] = "fuse"
+
+    @abstractmethod
+    def fuse(self, batch: QuestionBatch, lists: Sequence[Candidates], legs: Sequence[str]) -> Candidates:
+        """Return one list for each question; `legs` names the lists, one leg may have several."""
+
+
+class CandidateStage(Stage):
+    """A stage that gives candidates another order, or hands fewer of them on; it adds none."""
+
+    @abstractmethod
+    def apply(self, batch: QuestionBatch, candidates: Candidates) -> Candidates:
+        """Return the candidates in their new order, with new scores that descend."""
+
+
+def positive(text: str) -> int:
+    """Return a whole number of 1 or more; raises ValueError for another text."""
+    number = int(text)
+    if number < 1:
+        raise ValueError(f"{text} is less than 1")
+    return number
+
+
+KEEP = StageOption("keep", "How many candidates it hands on; all where it is left out", parse=positive)
+"""An option of every stage that fuses, diversifies or reranks: the pipeline sees to it."""
