@@ -124,6 +124,11 @@ class RewriteStage(Stage):
 
     kind: ClassVar[Kind] = "rewrite"
 
+    @classmethod
+    def most_texts(cls, options: Mapping[str, str]) -> int:
+        """Return how many texts it gives for one question at most."""
+        return 1
+
     @abstractmethod
     def rewrite(self, batch: QuestionBatch) -> list[list[Variant]]:
         """Return for each question the texts to search for; at least one each."""

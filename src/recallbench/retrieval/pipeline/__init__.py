@@ -1,0 +1,1 @@
+"""A pipeline: stages in a row, read from a file, opened as a store that every command can measure."""

@@ -1,0 +1,153 @@
+"""A pipeline as a store: every command that measures a store can measure it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any, ClassVar
+
+from recallbench.errors import Blocked, InputError
+from recallbench.progress import Advance
+from recallbench.retrieval.pipeline.chain import Chain, Encode, Leg, OpenedStage, Passage
+from recallbench.retrieval.pipeline.pipeline import Pipeline
+from recallbench.retrieval.pipeline.trace import BatchTrace
+from recallbench.retrieval.stages.candidates import Memory
+from recallbench.retrieval.stages.stage import QuestionBatch
+from recallbench.stores.store import Hit, Item, Matrix, Query, Store
+
+AT_ONCE = 256
+"""Questions that go through the stages together; one by one where a stage is slow, so that its progress is seen."""
+
+
+class PipelineStore(Store):
+    """Stages over one or more stores. It has the name and version of its main leg's store."""
+
+    summary: ClassVar[str] = "a pipeline of stages"
+    prefix_stable: ClassVar[bool] = True  # each leg is searched to its own depth, whatever the call asks for
+    options = ()
+
+    def __init__(
+        self, pipeline: Pipeline, legs: Sequence[Leg], stages: Sequence[OpenedStage], encode: Encode | None
+    ) -> None:
+        self.pipeline = pipeline
+        self.stages = stages
+        self.legs = legs
+        self.main = next(leg.store for leg in legs if leg.spec is pipeline.main_leg)
+        self.name = self.main.name
+        self.one_scope_at_a_time = all(leg.store.one_scope_at_a_time for leg in legs)  # type: ignore[misc]
+        needs_vectors = any(opened.stage.needs_vectors for opened in stages)
+        self.needs_vectors = needs_vectors or any(leg.store.needs_vectors for leg in legs)
+        self.is_slow = any(opened.stage.slow for opened in stages)
+        self.recording = False
+        """Whether what every stage hands on is kept, until `take_traces` has it."""
+        self._passages: list[Passage] = []
+        self._memory = Memory(texts=any(opened.stage.needs_texts for opened in stages), vectors=needs_vectors)
+        self._chain = Chain(legs, stages, encode)
+        self._seconds: dict[str, float] = {}
+
+    def prepare(self, dims: int) -> None:
+        for leg in self.legs:
+            leg.store.prepare(dims if leg.store.needs_vectors else 0)
+
+    def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
+        for leg in self.legs:
+            leg.store.ingest(items, vectors if leg.store.needs_vectors else None)
+        self._memory.add(items, vectors)
+
+    def ready(self) -> None:
+        for leg in self.legs:
+            leg.store.ready()
+
+    def search(self, query: Query, k: int) -> list[Hit]:
+        self._chain.seconds = {}
+        return self._chain.pass_through(QuestionBatch([query], self._memory, timed=True)).final.first(k).hits_of(0)
+
+    def search_many(self, queries: Sequence[Query], k: int) -> Iterator[list[Hit]]:
+        at_once = 1 if self.is_slow else AT_ONCE
+        for start in range(0, len(queries), at_once):
+            self._chain.seconds = self._seconds
+            passage = self._chain.pass_through(QuestionBatch(queries[start : start + at_once], self._memory))
+            if self.recording:
+                self._passages.append(passage)
+            yield from passage.final.first(k).hits()
+
+    def last_seconds(self) -> Mapping[str, float]:
+        """Return what the last single search took, by stage."""
+        return dict(self._chain.seconds)
+
+    def take_traces(self, advance: Advance, *, compare: bool = True) -> Iterator[tuple[Sequence[Query], BatchTrace]]:
+        """Yield what was recorded since the last call; with `compare` also what comes out without each stage."""
+        passages, self._passages = self._passages, []
+        self._chain.seconds = {}  # what is done once more for a comparison is no part of the pipeline's own time
+        for passage in passages:
+            trace = passage.trace()
+            for name in self.compared if compare else ():
+                self._compare(name, passage, trace)
+            yield passage.batch.queries, trace
+            advance(len(passage.batch))
+
+    @property
+    def compared(self) -> list[str]:
+        """The stages that the pipeline could do without, by name."""
+        alone = len(self.legs) == 1
+        return [
+            spec.name
+            for spec in self.pipeline.of_kind("rewrite", "search", "fuse", "diversify", "rerank")
+            if not (alone and spec.kind == "search")
+        ]
+
+    def _compare(self, name: str, passage: Passage, trace: BatchTrace) -> None:
+        rows = len(passage.batch)
+        try:
+            outcome = self._chain.without(name, passage)
+        except (InputError, Blocked):
+            if not self.pipeline.asks_endpoint:
+                raise
+            trace.without[name] = [None] * rows  # the question itself was answered: only its comparison is missing
+            return
+        if outcome is not None:
+            final, again = outcome
+            trace.without[name] = [tuple(final.ids_of(row)) for row in range(rows)]
+            trace.again[name] = [again] * rows
+
+    def totals(self) -> list[dict[str, Any]]:
+        """Return for each stage its seconds over all questions, its tokens, and what else differs from run to run."""
+        opened = {each.spec.name: each.stage for each in self.stages}
+        totals: list[dict[str, Any]] = []
+        for spec in self.pipeline:
+            stage = opened.get(spec.name)
+            total: dict[str, Any] = {"stage": spec.name, "seconds": round(self._seconds.get(spec.name, 0.0), 6)}
+            if stage is not None:
+                usage = stage.usage
+                tokens = {name: getattr(usage, name) for name in ("fresh", "cache_read", "cache_write", "output")}
+                total |= ({"tokens": tokens} if any(tokens.values()) else {}) | dict(stage.circumstances())
+            totals.append(total)
+        return totals
+
+    def forget(self, scope: int) -> None:
+        for leg in self.legs:
+            if leg.store.one_scope_at_a_time:
+                leg.store.forget(scope)
+        self._memory.forget(scope)
+
+    def chill(self) -> str:
+        reasons = [leg.store.chill() for leg in self.legs]
+        return next(filter(None, reasons), "")
+
+    def version(self) -> str:
+        return self.main.version()
+
+    def settings(self) -> Mapping[str, str]:
+        return self.main.settings()
+
+    def evidence(self) -> Mapping[str, str]:
+        return self.main.evidence()
+
+    def close(self) -> None:
+        with ExitStack() as closing:
+            for part in _parts(self):
+                closing.callback(part.close)
+
+
+def _parts(store: PipelineStore) -> Iterable[Any]:
+    return (*(opened.stage for opened in store.stages), *(leg.store for leg in store.legs))
