@@ -7,7 +7,7 @@ import math
 import random
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -27,6 +27,10 @@ FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 10.0
 BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Answers that another try may better."""
+WORTH: Mapping[str, float] = {"absent": TRIES, "cut": TRIES, "busy": TRIES, "slow": 2}
+"""The tries that a failure is worth; one, where it is not named. A hanging server takes its whole time with each."""
+WORTH_IN_TIME: Mapping[str, float] = {**dict.fromkeys(WORTH, math.inf), "useless": 3}
+"""The same where all tries together have their time. An answer that can't be used may have to be paid for."""
 LARGEST = 16 << 20
 """Bytes of an answer: 50 hits are two thousand."""
 
@@ -57,48 +61,53 @@ class Web:
         missing: tuple[int, ...] = (),
         empty: bool = False,
         tries: int = TRIES,
+        seconds: float | None = None,
+        lacking: Callable[[Any], str] | None = None,
     ) -> tuple[int, Any]:
         """Status and JSON of the answer; `missing` are statuses that are answers too, `empty` allows no JSON.
 
         A server that can't be reached, or stays busy, raises Blocked; one that answers otherwise, or not in time,
         InputError. Both say what was being done.
+
+        With `seconds` these are the time of all tries and pauses, however many `tries` they are; what comes and can't
+        be used is asked for again too. `lacking` tells what an answer lacks, in words: empty where it can be used.
         """
         content = (
             None if body is None else json.dumps(body, ensure_ascii=False, allow_nan=False).encode(errors="replace")
         )
-        for attempt in range(1, tries + 1):
+        end = math.inf if seconds is None else time.monotonic() + seconds
+        worth = {kind: min(n, tries) for kind, n in WORTH.items()} if seconds is None else WORTH_IN_TIME
+        attempt = 0
+        while True:
+            attempt += 1
+            limit = min(self._patience, end - time.monotonic())
             self.sent += 1
             self.again += attempt > 1
             try:
-                status, text, pause = self._send(method, path, content)
+                status, text, pause = self._send(method, path, content, limit)
+                if status in missing or 200 <= status < 300:
+                    return status, None if status in missing or empty else self._parsed(text, doing, lacking)
+                kind, failure = "busy" if status in BUSY else "refused", self._refused(status, text, doing, attempt)
             except _Unanswered as fault:
-                failure: Blocked | InputError = fault.error(self._name, doing, attempt, self._patience, self._part)
-                pause = None
-                if attempt >= fault.tries:
-                    raise failure from fault
-            else:
-                if status in missing:
-                    return status, None
-                if 200 <= status < 300:
-                    return status, self._parsed(text, doing, empty)
-                failure = self._refused(status, text, doing, attempt)
-                if status not in BUSY:
-                    raise failure
-            if attempt < tries:
-                time.sleep(_pause(attempt, pause))
-        raise failure
+                kind, pause, failure = fault.kind, None, fault.error(self._name, doing, attempt, limit, self._part)
+            except InputError as error:
+                kind, failure = "useless", error
+            wait = _pause(attempt, pause, longest=LONGEST_PAUSE if seconds is None else seconds)
+            if attempt >= worth.get(kind, 1) or time.monotonic() + wait >= end:
+                raise failure
+            time.sleep(wait)
 
     def close(self) -> None:
         """Release the connections."""
         self._client.close()
 
-    def _send(self, method: str, path: str, content: bytes | None) -> tuple[int, bytes, str | None]:
+    def _send(self, method: str, path: str, content: bytes | None, seconds: float) -> tuple[int, bytes, str | None]:
         import httpx2
 
         try:
             # The client's own limit counts anew with every byte: a slow drip would never end.
             with (
-                limit_waiting(Deadline(self._patience)),
+                limit_waiting(Deadline(seconds)),
                 self._client.stream(method, path.lstrip("/"), content=content) as answer,
             ):
                 coding = answer.headers.get("content-encoding", "identity")
@@ -119,12 +128,10 @@ class Web:
         except httpx2.TransportError as error:
             raise _Unanswered("cut", str(error) or type(error).__name__) from error
 
-    def _parsed(self, text: bytes, doing: str, empty: bool) -> Any:
-        if empty:
-            return None
+    def _parsed(self, text: bytes, doing: str, lacking: Callable[[Any], str] | None) -> Any:
         try:
             # A server that echoes what it was sent would get the token into every artefact.
-            return sanitised_json(json.loads(text, parse_constant=_not_a_number))
+            answer = sanitised_json(json.loads(text, parse_constant=_not_a_number))
         except (ValueError, RecursionError) as error:
             shown = sanitised(text[:HEAD].decode("utf-8", "replace"))[:80]
             raise InputError(
@@ -133,6 +140,14 @@ class Web:
                 found=f"{shown!r} ({error})" if text else "an empty answer",
                 remedy="mend the server",
             ) from error
+        if lacking is not None and (lack := lacking(answer)):
+            raise InputError(
+                f"{self._name} gave no answer that can be used while {doing}",
+                expected=lack,
+                found=repr(answer)[:200],
+                remedy="look at the server's own log",
+            )
+        return answer
 
     def _refused(self, status: int, text: bytes, doing: str, attempt: int) -> Blocked | InputError:
         shown = " ".join(sanitised(text[:HEAD].decode("utf-8", "replace"))[:200].split())
@@ -156,11 +171,6 @@ class _Unanswered(Exception):
         self.kind = kind
         self.found = found
 
-    @property
-    def tries(self) -> int:
-        """Return how many tries it deserves; a hanging server takes its whole time with each."""
-        return {"absent": TRIES, "cut": TRIES, "slow": 2}.get(self.kind, 1)
-
     def error(self, name: str, doing: str, attempt: int, patience: float, part: Part) -> Blocked | InputError:
         tried = f" ({attempt} tries)"
         if self.kind == "absent":
@@ -171,7 +181,7 @@ class _Unanswered(Exception):
             )
         expected, remedy = "a whole answer", "mend the server"
         if self.kind == "slow":
-            expected = f"an answer within {patience:g} s"
+            expected = f"an answer within {round(patience, 1):g} s"
             remedy = f"mend the server, or allow more seconds with {part.patience}"
         elif self.kind == "strange":
             expected = "an answer as it is: nothing else was asked for"
@@ -222,16 +232,17 @@ def _loopback(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-def _pause(attempt: int, retry_after: str | None) -> float:
-    longest = min(FIRST_PAUSE * 4.0 ** (attempt - 1), LONGEST_PAUSE)
+def _pause(attempt: int, retry_after: str | None, longest: float) -> float:
+    """Return the seconds before the next try; a server that names them is granted as many as the `longest` pause."""
+    usual = min(FIRST_PAUSE * 4.0 ** min(attempt - 1, 9), LONGEST_PAUSE)
     try:
         seconds = float(retry_after or "")
     except ValueError:
         seconds = 0.0
     if not (math.isfinite(seconds) and seconds > 0):
         # Many clients that were refused together should not come back together.
-        return longest * random.uniform(0.5, 1.0)
-    return min(seconds, LONGEST_PAUSE)
+        return usual * random.uniform(0.5, 1.0)
+    return min(seconds, longest)
 
 
 def _not_a_number(constant: str) -> float:

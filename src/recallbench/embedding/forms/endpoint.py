@@ -9,7 +9,6 @@ The key goes into RECALLBENCH_EMBEDDER_TOKEN, and is never written.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -17,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from recallbench.addresses import ENCODER, recorded_name
+from recallbench.addresses import ENCODER
 from recallbench.embedding.embedder import Matrix
 from recallbench.embedding.encoders import Role
 from recallbench.embedding.fingerprint import PINNED
 from recallbench.embedding.forms.form import EncoderForm, EncoderRequest
 from recallbench.embedding.forms.outside_encoder import OutsideEncoder
-from recallbench.errors import RecallBenchError, UsageError
-from recallbench.web_json import Web
+from recallbench.errors import RecallBenchError
+from recallbench.model_endpoint import ADDRESS, MODEL, ModelEndpoint, recorded_endpoint
 
 AT_ONCE = 64
 """Texts in one request at most."""
@@ -32,9 +31,6 @@ FIRST_SIZE, LARGEST_SIZE = 16_000, 400_000
 """Characters in one request: few at first, since a small machine takes a minute for what a large one does at once."""
 QUICK, SLOW = 2.0, 15.0
 """Seconds of a request after which the next may be twice as large, or is to be half as large."""
-ABSENT = (404, 405, 501)
-_MODEL = re.compile(r"[\w./:@+-]{1,200}")
-_ADDRESS = r"https?://[\w.:\[\]~%/+@,=-]+"
 
 
 class EndpointEncoder(OutsideEncoder):
@@ -45,13 +41,9 @@ class EndpointEncoder(OutsideEncoder):
 
     def __init__(self, request: EncoderRequest) -> None:
         super().__init__(request.progress)
-        self.name = self.title = recorded(request.name)
-        address, _, self._named = request.name.partition("#")
-        self._address = recorded_name(address, ENCODER)
-        self._web = Web(address, request.environ, ENCODER)
+        self._endpoint = ModelEndpoint(request.name, request.environ, ENCODER)
+        self.name = self.title = self._endpoint.name
         self._size = FIRST_SIZE
-        self._stated = ""
-        self._tokens = 0
 
     @property
     def backend(self) -> str:
@@ -62,8 +54,8 @@ class EndpointEncoder(OutsideEncoder):
         dims = self.stored_dims
         return {
             "encoder": self.model,
-            "endpoint": self._address,
-            "model": self._stated or "not stated",
+            "endpoint": self._endpoint.address,
+            "model": next(iter(self._endpoint.answered), "not stated"),
             "stored_dims": str(dims),
             "dtype": "float32",
             "backend": self.backend,
@@ -72,38 +64,27 @@ class EndpointEncoder(OutsideEncoder):
 
     @property
     def computation(self) -> str:
-        return f"{self.model} at {self._address}"
+        return f"{self.model} at {self._endpoint.address}"
 
     @property
     def usage(self) -> Mapping[str, int]:
-        return {"requests": self._web.sent, "requests_again": self._web.again, "tokens": self._tokens}
+        endpoint = self._endpoint
+        return {"requests": endpoint.sent, "requests_again": endpoint.again, "tokens": endpoint.usage.prompt}
 
     @property
     def notes(self) -> Sequence[str]:
-        counted = f"{self._tokens:,} tokens" if self._tokens else "no tokens"
-        return (f"the endpoint counted {counted} in {self._web.sent:,} requests of this run",)
+        tokens = self._endpoint.usage.prompt
+        counted = f"{tokens:,} tokens" if tokens else "no tokens"
+        return (f"the endpoint counted {counted} in {self._endpoint.sent:,} requests of this run",)
 
-    @cached_property
+    @property
     def model(self) -> str:
         """The model's name: the one that was asked for, else the only one there is."""
-        if self._named:
-            return self._named
-        models = self.models()
-        if len(models) != 1:
-            raise UsageError(
-                f"{self.name} serves {'several models' if models else 'models that it does not list'}",
-                expected=f"--embedder {self.name}#MODEL",
-                found=", ".join(models[:10]) or "no list of models",
-                remedy="name the model behind a #",
-            )
-        return models[0]
+        return self._endpoint.model
 
     def models(self) -> list[str]:
         """Return the models that the endpoint lists."""
-        _, answer = self._web.ask("GET", "/models", None, "asking for its models", missing=ABSENT, tries=2)
-        listed = answer.get("data") if isinstance(answer, dict) else None
-        names = [entry.get("id") for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
-        return [name for name in names if isinstance(name, str) and _MODEL.fullmatch(name)]
+        return self._endpoint.models()
 
     def vectors(self, texts: Sequence[str], role: Role) -> Matrix:
         blocks, start = [], 0
@@ -120,12 +101,11 @@ class EndpointEncoder(OutsideEncoder):
             raise self.unfit("vectors of one length", str(error)) from error
 
     def close(self) -> None:
-        self._web.close()
+        self._endpoint.close()
 
     def _ask(self, texts: Sequence[str]) -> Matrix:
         since = time.monotonic()
-        body = {"model": self.model, "input": list(texts)}
-        _, answer = self._web.ask("POST", "/embeddings", body, f"embedding a batch of {len(texts)}")
+        answer = self._endpoint.ask("/embeddings", {"input": list(texts)}, f"embedding a batch of {len(texts)}")
         seconds = time.monotonic() - since
         if seconds < QUICK:
             self._size = min(self._size * 2, LARGEST_SIZE)
@@ -134,18 +114,9 @@ class EndpointEncoder(OutsideEncoder):
         rows = _rows(answer, len(texts))
         if rows is None:
             raise self.unfit('"data" with an entry for each text: "index" and "embedding"', repr(answer)[:200])
-        self._note_usage(answer)
+        if len(models := list(self._endpoint.answered)) > 1:
+            raise self.unfit(f"answers of {models[0]}, as before", f"one of {models[1]}")
         return self.checked(rows, len(texts))
-
-    def _note_usage(self, answer: Mapping[str, Any]) -> None:
-        usage, model = answer.get("usage"), answer.get("model")
-        counted = usage.get("prompt_tokens", usage.get("total_tokens")) if isinstance(usage, dict) else None
-        if isinstance(counted, int) and not isinstance(counted, bool) and counted > 0:
-            self._tokens += counted
-        if isinstance(model, str) and _MODEL.fullmatch(model):
-            if self._stated not in ("", model):
-                raise self.unfit(f"answers of {self._stated}, as before", f"one of {model}")
-            self._stated = model
 
 
 def _rows(answer: Any, count: int) -> list[Any] | None:
@@ -160,14 +131,8 @@ def _rows(answer: Any, count: int) -> list[Any] | None:
     return [placed[place] for place in range(count)]
 
 
-def recorded(name: str) -> str:
-    """Return the name without user and password; raises UsageError for what is no address with a model's name."""
-    address, mark, model = name.partition("#")
-    if mark and not _MODEL.fullmatch(model):
-        raise UsageError(
-            "the model's name can't be read", expected=f"{ENCODER.example}#MODEL", found=model[:80] or "none"
-        )
-    return recorded_name(address, ENCODER) + mark + model
+def _recorded(name: str) -> str:
+    return recorded_endpoint(name, ENCODER)
 
 
 def _status(request: EncoderRequest) -> tuple[bool, str, str]:
@@ -188,13 +153,13 @@ def _status(request: EncoderRequest) -> tuple[bool, str, str]:
 ENDPOINT = EncoderForm(
     typed="https://HOST/v1#MODEL",
     summary="an embeddings endpoint as OpenAI has it",
-    recorded=recorded,
+    recorded=_recorded,
     open=EndpointEncoder,
     status=_status,
     facts={
-        "encoder": _MODEL.pattern,
-        "endpoint": _ADDRESS,
-        "model": f"{_MODEL.pattern}|not stated",
+        "encoder": MODEL.pattern,
+        "endpoint": ADDRESS,
+        "model": f"{MODEL.pattern}|not stated",
         "stored_dims": "[0-9]+",
         "dtype": "float32",
         "backend": "endpoint/elsewhere",
