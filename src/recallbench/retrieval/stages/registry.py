@@ -19,7 +19,11 @@ METHODS: Mapping[Kind, Mapping[str, str]] = {
         "dense": "search.SearchStage",
         "lexical": "search.SearchStage",
     },
-    "fuse": {},
+    "fuse": {
+        "rrf": "rrf.RrfStage",
+        "weighted": "weighted.WeightedStage",
+        "combmnz": "combmnz.CombMnzStage",
+    },
     "diversify": {},
     "rerank": {},
     "generate": {},
