@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -13,11 +14,16 @@ from recallbench.reading import objects
 NAME = "raw_retrievals.jsonl"
 
 
-class _Part(BaseModel):
+RowModel = TypeVar("RowModel", bound=BaseModel)
+
+
+class RowPart(BaseModel):
+    """A part of a row: no field more, and each of its type."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class HitRow(_Part):
+class HitRow(RowPart):
     """A hit of a ranking."""
 
     rank: int
@@ -26,7 +32,7 @@ class HitRow(_Part):
     text: str | None = None
 
 
-class Row(_Part):
+class Row(RowPart):
     """A question and the hits that came back."""
 
     question_id: str
@@ -47,16 +53,20 @@ class Row(_Part):
 
 def read_rows(folder: Path) -> list[Row]:
     """Return every row, in file order; raises InputError, naming the line, for one that is malformed."""
-    path = folder / NAME
+    return read_models(folder, NAME, Row)
+
+
+def read_models(folder: Path, name: str, kind: type[RowModel]) -> list[RowModel]:
+    """Return the lines of a file of a result, each as a model; raises InputError, naming the line, for another."""
     rows = []
-    for number, fields in objects(path):
+    for number, fields in objects(folder / name):
         try:
-            rows.append(Row.model_validate(fields))
+            rows.append(kind.model_validate(fields))
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(map(str, first["loc"]))
             raise InputError(
-                f"{folder.name}/{NAME}, line {number}: not the row of a question",
+                f"{folder.name}/{name}, line {number}: not the row of a question",
                 expected="the fields that `recallbench run` writes",
                 found=f"{place}: {first['msg']}",
                 remedy="get the file again from where it was made, or make the result again",

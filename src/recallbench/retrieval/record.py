@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from recallbench.corpora.records import Question
 from recallbench.retrieval.failures import Failures
+from recallbench.retrieval.pipeline.trace import QuestionTrace
 from recallbench.retrieval.ranking import Ranking
 from recallbench.retrieval.timing import Timings
 
@@ -60,3 +61,5 @@ class Retrieval:
     """None where nothing was embedded."""
     timings: Timings = field(default_factory=Timings)
     failures: Failures = field(default_factory=Failures)
+    traces: list[QuestionTrace] = field(default_factory=list)
+    """What each stage of a pipeline handed on, by question; empty where there is none."""

@@ -20,9 +20,14 @@ def judge_calls(retrieval: Retrieval) -> tuple[Judged, ...]:
 
 def judge_rankings(retrieval: Retrieval, rankings: Sequence[Ranking], depth: int) -> Judged:
     """Return the judgement of one ranking for each question of a retrieval."""
+    return judge_positions(retrieval, [ranking.positions for ranking in rankings], depth)
+
+
+def judge_positions(retrieval: Retrieval, positions: Sequence[Sequence[int]], depth: int) -> Judged:
+    """Return the judgement of haystack positions, best first, for each question of a retrieval."""
     grades = [question.grades for question in retrieval.questions]
     return judge(
-        [ranking.positions for ranking in rankings],
+        positions,
         [question.gold for question in retrieval.questions],
         retrieval.candidates,
         depth,
