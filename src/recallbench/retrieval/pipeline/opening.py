@@ -42,7 +42,8 @@ def open_pipeline(
             legs.append(Leg(spec, store, DEPTH.read(spec.options)))
         stages = []
         for spec in pipeline.of_kind("rewrite", "fuse", "diversify", "rerank"):
-            request = StageRequest(spec.name, spec.options, environ, cache_dir, progress)
+            names = [leg.name for leg in pipeline.legs]
+            request = StageRequest(spec.name, spec.options, environ, cache_dir, progress, names)
             stage = spec.stage.open(request)
             opened.callback(stage.close)
             stages.append(OpenedStage(spec, stage))

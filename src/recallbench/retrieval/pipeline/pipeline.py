@@ -16,7 +16,7 @@ from recallbench.confidential import without_secrets
 from recallbench.errors import InputError, UsageError
 from recallbench.retrieval.stages.registry import known_kind, nearest, options_of, stage_class
 from recallbench.retrieval.stages.search import IN_PROCESS, OF_STORE, SearchStage
-from recallbench.retrieval.stages.stage import KINDS, Kind, RewriteStage, Stage
+from recallbench.retrieval.stages.stage import KINDS, FuseStage, Kind, RewriteStage, Stage
 from recallbench.stores.registry import check_options
 
 KEYS = ("kind", "method", "name")
@@ -176,6 +176,9 @@ class Pipeline:
             raise UsageError(
                 f"{self.source} judges an answer that it does not make", expected='kind = "generate" before the judge'
             )
+        for spec in self.of_kind("fuse"):
+            if issubclass(spec.stage, FuseStage):
+                spec.stage.check_legs(spec.options, [leg.name for leg in self.legs])
         lists = len(self.legs) * self.most_texts
         if lists > 1 and not self.of_kind("fuse"):
             raise UsageError(

@@ -25,5 +25,5 @@ class CombMnzStage(FuseStage):
         return cls()
 
     def fuse(self, batch: QuestionBatch, lists: Sequence[Candidates], legs: Sequence[str]) -> Candidates:
-        pool = pooled(lists, [minmax(candidates) for candidates in lists])
+        pool = pooled(len(batch), lists, [minmax(candidates) for candidates in lists])
         return ranked(pool.ids, pool.sums * pool.counts, pool.sizes)

@@ -27,14 +27,16 @@ class Pool(NamedTuple):
     sizes: Ids
 
 
-def pooled(lists: Sequence[Candidates], given: Sequence[Scores]) -> Pool:
-    """Return the items of these lists; `given` is what each list gives to its candidates, in their places.
+def pooled(questions: int, lists: Sequence[Candidates], given: Sequence[Scores]) -> Pool:
+    """Return the items of lists for so many questions; `given` is what each list gives to its candidates.
 
     An item's sum does not depend on the order of the lists, not even in its last digit.
     """
-    present = np.concatenate([candidates.present for candidates in lists], axis=1)
-    keys = np.where(present, np.concatenate([candidates.ids for candidates in lists], axis=1), _LAST)
-    values = np.where(present, np.concatenate(given, axis=1), 0.0)
+    none = np.empty((questions, 0))
+    present = np.concatenate([none.astype(bool), *(candidates.present for candidates in lists)], axis=1)
+    ids = np.concatenate([none.astype(np.int64), *(candidates.ids for candidates in lists)], axis=1)
+    keys = np.where(present, ids, _LAST)
+    values = np.where(present, np.concatenate([none, *given], axis=1), 0.0)
     # Two numbers have one sum in either order; more are added from the lowest up.
     order = np.argsort(keys, axis=1, kind="stable") if len(lists) <= 2 else np.lexsort((values, keys))
     keys = np.take_along_axis(keys, order, 1)

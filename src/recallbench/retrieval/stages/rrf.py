@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
 import numpy as np
 
 from recallbench.retrieval.stages.candidates import Candidates
-from recallbench.retrieval.stages.leg_weights import WEIGHTS, by_list
+from recallbench.retrieval.stages.leg_weights import WEIGHTS, that_count, weights_of
 from recallbench.retrieval.stages.pool import pooled, ranked
 from recallbench.retrieval.stages.stage import FuseStage, QuestionBatch, StageOption, StageRequest
 
@@ -37,16 +37,21 @@ class RrfStage(FuseStage):
 
     @classmethod
     def open(cls, request: StageRequest) -> Self:
-        return cls(K.read(request.options), WEIGHTS.read(request.options))
+        return cls(K.read(request.options), weights_of(WEIGHTS.read(request.options), request.legs))
 
-    def __init__(self, k: float, weights: Sequence[float] | None = None) -> None:
+    @classmethod
+    def check_legs(cls, options: Mapping[str, str], legs: Sequence[str]) -> None:
+        weights_of(WEIGHTS.read(options), legs)
+
+    def __init__(self, k: float, weights: Mapping[str, float]) -> None:
+        """`weights` has every leg by name."""
         self._k, self._weights = k, weights
 
     def fuse(self, batch: QuestionBatch, lists: Sequence[Candidates], legs: Sequence[str]) -> Candidates:
-        weighted = [pair for pair in zip(lists, by_list(self._weights, legs), strict=True) if pair[1]]
+        weighted = that_count(lists, legs, self._weights)
         given = [
             np.broadcast_to(weight / (self._k + 1 + np.arange(candidates.ids.shape[1])), candidates.ids.shape)
             for candidates, weight in weighted
         ]
-        pool = pooled([candidates for candidates, _ in weighted], given)
+        pool = pooled(len(batch), [candidates for candidates, _ in weighted], given)
         return ranked(pool.ids, pool.sums, pool.sizes)

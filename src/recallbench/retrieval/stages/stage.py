@@ -44,6 +44,8 @@ class StageRequest:
     cache_dir: Path = Path()
     """The folder under which a stage may keep what it need not ask for twice."""
     progress: Progress | None = None
+    legs: Sequence[str] = ()
+    """The names of the pipeline's legs, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,11 @@ class FuseStage(Stage):
     """A stage that makes one list of several."""
 
     kind: ClassVar[Kind] = "fuse"
+
+    @classmethod
+    def check_legs(cls, options: Mapping[str, str], legs: Sequence[str]) -> None:
+        """Raise UsageError where the options don't fit these legs."""
+        return
 
     @abstractmethod
     def fuse(self, batch: QuestionBatch, lists: Sequence[Candidates], legs: Sequence[str]) -> Candidates:

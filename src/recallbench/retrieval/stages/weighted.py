@@ -9,7 +9,7 @@ import numpy as np
 
 from recallbench.errors import UsageError
 from recallbench.retrieval.stages.candidates import Candidates
-from recallbench.retrieval.stages.leg_weights import WEIGHTS, by_list
+from recallbench.retrieval.stages.leg_weights import WEIGHTS, that_count, weights_of
 from recallbench.retrieval.stages.normalisation import NORMALISATIONS
 from recallbench.retrieval.stages.pool import pooled, ranked
 from recallbench.retrieval.stages.stage import FuseStage, QuestionBatch, StageOption, StageRequest
@@ -43,21 +43,23 @@ class WeightedStage(FuseStage):
 
     @classmethod
     def open(cls, request: StageRequest) -> Self:
-        cls.check(request.options)
-        alpha: float | None = ALPHA.read(request.options)
-        weights = WEIGHTS.read(request.options) if alpha is None else (alpha, 1 - alpha)
-        return cls(NORMALISE.read(request.options), weights)
+        return cls(NORMALISE.read(request.options), _weights(request.options, request.legs))
 
     @classmethod
     def check(cls, options: Mapping[str, str]) -> None:
         if "alpha" in options and "weights" in options:
             raise UsageError("a weighted sum takes `alpha` or `weights`", expected="one of the two", found="both")
 
-    def __init__(self, normalise: str, weights: Sequence[float] | None = None) -> None:
+    @classmethod
+    def check_legs(cls, options: Mapping[str, str], legs: Sequence[str]) -> None:
+        _weights(options, legs)
+
+    def __init__(self, normalise: str, weights: Mapping[str, float]) -> None:
+        """`weights` has every leg by name."""
         self._normalise, self._weights = NORMALISATIONS[normalise], weights
 
     def fuse(self, batch: QuestionBatch, lists: Sequence[Candidates], legs: Sequence[str]) -> Candidates:
-        weighted = [pair for pair in zip(lists, by_list(self._weights, legs), strict=True) if pair[1]]
+        weighted = that_count(lists, legs, self._weights)
         given, otherwise = [], np.zeros((len(batch), 1))
         for candidates, weight in weighted:
             scores = weight * self._normalise(candidates)
@@ -65,5 +67,18 @@ class WeightedStage(FuseStage):
             # What a list gives to those that it does not have goes to all, and is taken off again from those it has.
             otherwise += lowest
             given.append(scores - lowest)
-        pool = pooled([candidates for candidates, _ in weighted], given)
+        pool = pooled(len(batch), [candidates for candidates, _ in weighted], given)
         return ranked(pool.ids, pool.sums + otherwise, pool.sizes)
+
+
+def _weights(options: Mapping[str, str], legs: Sequence[str]) -> Mapping[str, float]:
+    alpha: float | None = ALPHA.read(options)
+    if alpha is None:
+        return weights_of(WEIGHTS.read(options), legs)
+    if len(legs) != 2:
+        raise UsageError(
+            f"`alpha` is for two legs, and there are {len(legs)}",
+            expected="`weights`, one for each",
+            found=f"{alpha:g}",
+        )
+    return weights_of((alpha, 1 - alpha), legs)
