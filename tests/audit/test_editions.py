@@ -94,10 +94,10 @@ def changed(genuine: Path, workspace: Path, mutation: Mutation) -> Path:
 
 
 def test_a_result_names_its_edition_and_the_first_did_not(current: Path, first: Path) -> None:
-    assert '"statistics_edition": 2,' in (current / "metrics.json").read_text()
+    assert '"statistics_edition": 3,' in (current / "metrics.json").read_text()
     assert "statistics_edition" not in (first / "metrics.json").read_text()
-    assert list(EDITIONS) == [1, 2]
-    assert EDITIONS[2] is CURRENT
+    assert list(EDITIONS) == [1, 2, 3]
+    assert EDITIONS[3] is CURRENT
 
 
 def figures_of(part: Any) -> list[float]:
@@ -130,12 +130,13 @@ def test_each_result_is_derived_again_by_its_own_edition(current: Path, first: P
 def test_a_result_that_states_another_edition_fails(current: Path, first: Path, tmp_path: Path) -> None:
     other = Mutation("as edition 2", "", metrics("statistics_edition", to=2))
     assert {"RB-INTERVALS", "RB-HEADLINE"} <= failed_checks(changed(first, tmp_path / "a", other)).keys()
+    assert {"RB-RETRIEVAL", "RB-REPORT"} == failed_checks(changed(current, tmp_path / "c", other)).keys()
     other = Mutation("as edition 1", "", metrics("statistics_edition", to=1))
     assert {"RB-INTERVALS", "RB-HEADLINE"} <= failed_checks(changed(current, tmp_path / "b", other)).keys()
 
 
 def test_an_edition_that_this_release_does_not_know_is_refused(current: Path, tmp_path: Path) -> None:
-    changed(current, tmp_path, Mutation("as edition 3", "", metrics("statistics_edition", to=3)))
+    changed(current, tmp_path, Mutation("as edition 4", "", metrics("statistics_edition", to=4)))
     done = recallbench("audit", "result", cwd=tmp_path)
     assert done.returncode == 2
     assert "statistics_edition" in done.stderr

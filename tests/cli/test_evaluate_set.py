@@ -33,8 +33,12 @@ def test_a_set_gets_a_result_like_any_corpus(folder: Path) -> None:
     assert graded.splitlines()[:2] == ["q1 0 north/0 200", "q1 0 north/2 100"]
     names = (folder / "result" / "documents.tsv").read_text().splitlines()
     assert names == ["north/0\toslo", "north/1\tbergen", "north/2\tfjord", "south/0\trome", "south/1\toslo"]
+    assert metrics.coverage is not None
+    assert (metrics.coverage.segments, metrics.coverage.gold) == (5, 4)
+    assert [(at.k, at.segments, at.gold) for at in metrics.coverage.at[:2]] == [(1, 4, 3), (5, 5, 4)]
     report = (folder / "result" / "report.md").read_text()
-    for heading in ("## By tenant", "## Questions that drag the mean down", "## Labels", "## Abstention"):
+    headings = ("By tenant", "Questions that drag the mean down", "Labels", "Abstention", "Coverage")
+    for heading in (f"## {heading}" for heading in headings):
         assert heading in report
     audited = recallbench("audit", "result", "--corpus-file", "team", "--failures", cwd=folder)
     assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout

@@ -42,6 +42,8 @@ def test_the_table_stands_below_the_headline_and_its_figures_are_those_of_the_re
     assert rows["MEAN"] == ["0.83", "0.50", "1.00", "0.92"]
     assert rows["north"] == ["2", "0.7500", "0.5000", "1.0000", "0.8801"]
     assert rows["south"] == ["1", "1.0000", "0.5000", "1.0000", "1.0000"]
+    # The fjord is third for both questions of the north, one of which it answers.
+    assert "coverage: 4 of 5 documents (80.0%) came back among the first 2 of at least one query; 4 of 4 " in table
 
 
 def test_json_holds_everything_and_nothing_else_is_on_stdout(folder: Path) -> None:

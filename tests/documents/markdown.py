@@ -24,10 +24,12 @@ DOCUMENTS = [
     ROOT / "benchmarks" / "RANKERS.md",
     *sorted((ROOT / "benchmarks").glob("*/ADDENDA/*.md")),
     ROOT / "benchmarks" / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
 ]
 README = (ROOT / "README.md").read_text("utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 HISTORY = (ROOT / "HISTORY.md").read_text("utf-8")
+DEFINITIONS = (ROOT / "docs" / "definitions.md").read_text("utf-8")
 PROCEDURE = (ROOT / "benchmarks" / "README.md").read_text("utf-8")
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
 each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=NAMES)

@@ -116,6 +116,8 @@ def document(scores: CaseScores, by: str | None = None) -> dict[str, Any]:
             "false_retrieval": abstained.false_retrieval,
             "auroc": abstained.auroc,
         }
+    if scores.coverage is not None:
+        fields["coverage"] = scores.coverage.model_dump()
     if scores.texts is not None:
         exact, fuzzy, none = scores.texts.count_first_matches(scores.k)
         fields["text_matches"] = {

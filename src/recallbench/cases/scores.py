@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from recallbench.scoring.judgement import Floats, Judged
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import parse
 from recallbench.scoring.quantiles import quantile
+
+if TYPE_CHECKING:  # pydantic takes longer to import than all the rest
+    from recallbench.results.metrics import CoveragePart
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,8 @@ class CaseScores:
     """The rule for equal scores in rankings from a file, "file" or "trec"; empty where a retriever answered."""
     params: Params = field(default_factory=dict)
     """The parameters of the retriever, as the caller named them."""
+    coverage: CoveragePart | None = None
+    """How much of what could come back did for any case, at k and at the whole depth; None where that is not known."""
 
     def __len__(self) -> int:
         return len(self.cases)
@@ -274,4 +279,5 @@ class CaseScores:
             clusters=None if self.clusters is None else tuple(self.clusters[i] for i in chosen),
             steps=None if self.steps is None else tuple(self.steps[i] for i in chosen),
             notes=(),
+            coverage=None,
         )

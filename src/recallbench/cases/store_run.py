@@ -15,6 +15,7 @@ from recallbench.corpora.matching.method import Matching
 from recallbench.corpora.matching.text_gold import step_of
 from recallbench.corpora.records import Question
 from recallbench.errors import RecallBenchError, UsageError
+from recallbench.results.coverage_figures import coverage_figures
 from recallbench.retrieval.ranking import Ranking
 from recallbench.retrieval.record import Retrieval, question_labels
 from recallbench.scoring.calls import clusters_of, judge_rankings
@@ -63,6 +64,7 @@ class StoreRun:
             steps=tuple(_steps(question, ranking) for question, ranking in zip(questions, rankings, strict=True))
             if self._matching.method == "hybrid"
             else None,
+            coverage=coverage_figures(self._retrieval, [k]),
         )
 
     def tradeoff(self, ks: Sequence[int]) -> Tradeoff:

@@ -14,6 +14,7 @@ from recallbench.escaping.markdown import opening
 from recallbench.escaping.terminal import visible
 from recallbench.escaping.web import html as escaped
 from recallbench.reports.cells import figure, interval, share
+from recallbench.reports.coverage import coverage_sentence
 from recallbench.reports.page import listing
 from recallbench.reports.table import Part, Table, plain_lines
 from recallbench.scoring.measures.measure import Measure
@@ -102,6 +103,8 @@ def remarks(scores: CaseScores) -> list[str]:
             f"{abstained.threshold:g}, AUROC {figure(abstained.auroc)} over {abstained.n} and "
             f"{abstained.answerable} cases"
         )
+    if scores.coverage is not None:
+        lines.append(coverage_sentence(scores.coverage, scores.k))
     lines += scores.notes
     failures = [answer.failure for answer in scores.answers if answer.failure is not None]
     return [*lines, *(f"failed, counted as the worst answer: {failure.brief}" for failure in failures)]

@@ -12,6 +12,7 @@ from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.markdown import Markup, code, fenced, inline, opening
 from recallbench.reports import set_report, summary
 from recallbench.reports.cells import TOO_SHORT, figure, interval, saturation, share, system
+from recallbench.reports.coverage import READING, coverage_table
 from recallbench.reports.own_encoder import encoder_remarks
 from recallbench.reports.slices import slice_table
 from recallbench.reports.table import Table
@@ -59,6 +60,7 @@ def _sections(
         _abilities(metrics),
         *set_report.sections(metrics, plural_alone=plural_alone),
         _measures(metrics),
+        _coverage(metrics),
         _control(metrics),
         _denominators(metrics),
         _abstention(metrics),
@@ -156,6 +158,12 @@ def _measures(metrics: Metrics) -> list[str]:
         "conversation.",
         *_too_short(metrics),
     ]
+
+
+def _coverage(metrics: Metrics) -> list[str]:
+    if metrics.coverage is None:
+        return []
+    return ["## Coverage", "", *coverage_table(metrics.coverage).markdown(), "", *READING]
 
 
 def _too_short(metrics: Metrics) -> list[str]:

@@ -10,6 +10,7 @@ from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.terminal import shortened
 from recallbench.escaping.web import html
 from recallbench.reports.cells import figure, interval, saturation, share
+from recallbench.reports.coverage import READING, coverage_table
 from recallbench.reports.own_encoder import encoder_remarks
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.panel import INK, SECOND, Axis, Panel
@@ -68,6 +69,7 @@ def page(
         _picture(metrics),
         _kinds(metrics),
         _first_hits(rankings),
+        _coverage(metrics),
         _exposure(metrics),
         _latency(times),
         _failures(metrics, rankings, texts or KnownTexts()),
@@ -146,6 +148,13 @@ def _first_hits(rankings: Rankings) -> list[str]:
     depth = rankings.calls[-1].depth
     table = Table(("place", "questions", "share"), rows, caption=f"Place of the first relevant hit, {depth} looked at")
     return ["<h2>Where the first relevant hit landed</h2>", *table.html()]
+
+
+def _coverage(metrics: Metrics) -> list[str]:
+    if metrics.coverage is None:
+        return []
+    reading = [sentence.replace("*", "") for sentence in READING]
+    return ["<h2>Coverage</h2>", *coverage_table(metrics.coverage).html(), *listing(reading)]
 
 
 def _exposure(metrics: Metrics) -> list[str]:

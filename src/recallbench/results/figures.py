@@ -17,6 +17,7 @@ from recallbench.protocol.bands import band
 from recallbench.protocol.deviations import Configuration, departures
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.results import metrics as parts
+from recallbench.results.coverage_figures import coverage_figures
 from recallbench.results.match_figures import match_figures
 from recallbench.results.set_figures import hub_files, label_ages, worst_questions
 from recallbench.retrieval.record import Retrieval
@@ -43,6 +44,7 @@ class Figures(TypedDict):
     denominators: list[parts.DenominatorPart]
     control_bm25: EstimateTable
     abstention: parts.AbstentionPart | None
+    coverage: parts.CoveragePart | None
     tenants: EstimateTable | None
     abilities: EstimateTable | None
     worst: list[parts.WorstPart] | None
@@ -87,6 +89,7 @@ def figures(
         denominators=_denominators(questions, survey, run.limit, calls),
         control_bm25=table(judge_rankings(retrieval, retrieval.control, depth), kinds),
         abstention=_abstention(retrieval, clusters, edition),
+        coverage=coverage_figures(retrieval) if edition.coverage else None,
         tenants=table(calls, _by_tenant(questions)) or None,
         abilities=table(calls, _by_ability(questions, corpus)) or None if edition.abilities else None,
         worst=worst_questions(questions, calls[-1], retrieval.calls.k) if labelled else None,

@@ -164,6 +164,29 @@ class AbstentionPart(_Part):
     auroc_interval: IntervalPart
 
 
+class CoveredPart(_Part):
+    """What came back among the first k of at least one question."""
+
+    k: int
+    segments: int = Field(description="segments that came back for any question")
+    segments_share: float | None = Field(description="of all that a question may be answered from")
+    segments_chance: float | None = Field(description="expected value for rankings in random order, closed form")
+    segments_ceiling: float | None = Field(description="what k places for each question can hold")
+    segments_bm25: float | None = Field(description="the lexical control's share")
+    gold: int = Field(description="gold segments that came back for a question that they answer")
+    gold_share: float | None
+    gold_chance: float | None
+    gold_bm25: float | None
+
+
+class CoveragePart(_Part):
+    """How much of the memory any question retrieves, and how much of the gold any ranking reaches."""
+
+    segments: int = Field(description="that at least one asked question may be answered from")
+    gold: int = Field(description="of these, how many answer at least one asked question")
+    at: list[CoveredPart] = Field(description="by k, the last one the depth of the rankings")
+
+
 class LabelsPart(_Part):
     """When the gold of a labelled set was last looked at."""
 
@@ -311,6 +334,12 @@ class Metrics(_Part):
     control_bm25: dict[str, list[EstimatePart]] = Field(description="the lexical control, scored like the store")
     exposure: ExposurePart | None
     abstention: AbstentionPart | None
+    coverage: CoveragePart | None = Field(
+        default=None,
+        # Earlier editions do not tell it.
+        exclude_if=lambda value: value is None,
+        description="segments that any question retrieved, and gold that any ranking reaches, at several depths",
+    )
     gates: list[GatePart]
     verdict: VerdictPart
     tenants: dict[str, list[EstimatePart]] | None = Field(

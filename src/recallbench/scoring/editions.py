@@ -7,7 +7,7 @@ with is never changed: any change is a new edition.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -35,6 +35,10 @@ class Edition:
     """Whether kinds are rolled up into abilities, where the corpus has some."""
     whole_texts: bool
     """Whether only the expected text alone is an exact match; else any text that contains it."""
+    coverage: bool
+    """Whether the coverage of segments and of gold is told."""
+    interpolated: bool
+    """Whether a report interpolates the percentiles of times; else they are nearest ranks, beside their bounds."""
 
 
 def _first(values: Floats, binary: Sequence[bool], clusters: Ints | None) -> list[Interval]:
@@ -48,7 +52,26 @@ def _first(values: Floats, binary: Sequence[bool], clusters: Ints | None) -> lis
     ]
 
 
-FIRST = Edition(1, _first, clustered_sum, every_figure_rounded=False, abilities=False, whole_texts=True)
-CURRENT = Edition(2, mean_intervals, sum_interval, every_figure_rounded=True, abilities=True, whole_texts=False)
-EDITIONS = {edition.number: edition for edition in (FIRST, CURRENT)}
+FIRST = Edition(
+    1,
+    _first,
+    clustered_sum,
+    every_figure_rounded=False,
+    abilities=False,
+    whole_texts=True,
+    coverage=False,
+    interpolated=True,
+)
+SECOND = Edition(
+    2,
+    mean_intervals,
+    sum_interval,
+    every_figure_rounded=True,
+    abilities=True,
+    whole_texts=False,
+    coverage=False,
+    interpolated=True,
+)
+CURRENT = replace(SECOND, number=3, coverage=True, interpolated=False)
+EDITIONS = {edition.number: edition for edition in (FIRST, SECOND, CURRENT)}
 """The editions by number; a result without one is of the first."""

@@ -9,6 +9,7 @@ from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
 from recallbench.results.metrics import EstimatePart
 
+_ALIKE = "worked out again, all equal"
 _Rows = Mapping[str, Sequence[EstimatePart]]
 
 
@@ -43,7 +44,13 @@ def abstention(subject: AuditSubject) -> Finding:
 
 
 def retrieval(subject: AuditSubject) -> Finding:
-    return _same_figures("retrieval", subject.metrics.retrieval, subject.derived.retrieval)
+    stated, derived = subject.metrics, subject.derived
+    problems = [
+        difference
+        for name in ("retrieval", "coverage")
+        for difference in differing(getattr(stated, name), getattr(derived, name), name)
+    ]
+    return pass_unless(problems, _ALIKE)
 
 
 def labelled(subject: AuditSubject) -> Finding:
@@ -53,7 +60,7 @@ def labelled(subject: AuditSubject) -> Finding:
         for name in ("tenants", "worst", "labels", "hub", "matching")
         for difference in differing(getattr(stated, name), getattr(derived, name), name)
     ]
-    return pass_unless(problems, "worked out again, all equal" if derived.labels else "a registered corpus has none")
+    return pass_unless(problems, _ALIKE if derived.labels else "a registered corpus has none")
 
 
 def abilities(subject: AuditSubject) -> Finding:
@@ -71,7 +78,7 @@ def _estimates(stated: _Rows, derived: _Rows, fields: Sequence[str]) -> Finding:
 
 
 def _same_figures(name: str, stated: Any, derived: Any) -> Finding:
-    return pass_unless(list(differing(stated, derived, name)), "worked out again, all equal")
+    return pass_unless(list(differing(stated, derived, name)), _ALIKE)
 
 
 VALUES = Examination("RB-VALUES", "values", "every measure overall and by kind, with its n, as re-scored", values)
@@ -86,7 +93,7 @@ ABSTENTION = Examination(
     "RB-ABSTENTION", "abstention", "threshold, false retrieval and AUROC from the scores", abstention
 )
 RETRIEVAL = Examination(
-    "RB-RETRIEVAL", "retrieval", "questions asked, calls, shortfall and agreement as kept", retrieval
+    "RB-RETRIEVAL", "retrieval", "questions asked, calls, shortfall, agreement and coverage as kept", retrieval
 )
 ABILITIES = Examination(
     "RB-ABILITIES", "abilities", "every measure by ability, where the corpus has any, from the same rankings", abilities
