@@ -45,6 +45,14 @@ ENCODER = Part(
     "RECALLBENCH_EMBEDDER_TOKEN",
     "RECALLBENCH_EMBEDDER_TIMEOUT",
 )
+CHAT = Part(
+    "chat model",
+    "endpoint",
+    "http://127.0.0.1:8080/v1",
+    "POST /chat/completions lies",
+    "RECALLBENCH_CHAT_TOKEN",
+    "RECALLBENCH_CHAT_TIMEOUT",
+)
 
 
 def scheme_of(name: str) -> str:

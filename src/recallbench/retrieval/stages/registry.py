@@ -13,7 +13,10 @@ from recallbench.retrieval.stages.stage import KEEP, KINDS, Kind, Stage, StageOp
 from recallbench.stores.registry import STORES
 
 METHODS: Mapping[Kind, Mapping[str, str]] = {
-    "rewrite": {},
+    "rewrite": {
+        "multi-query": "multi_query.MultiQueryStage",
+        "hyde": "hyde.HydeStage",
+    },
     "search": {
         "store": "search.SearchStage",
         "dense": "search.SearchStage",

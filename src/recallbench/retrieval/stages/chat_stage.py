@@ -1,0 +1,44 @@
+"""What the stages with a language model have in common: its client, what it cost, and what is recorded of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+from recallbench.retrieval.chat.client import ChatClient
+from recallbench.retrieval.chat.options import chat_settings, open_chat
+from recallbench.retrieval.stages.stage import Stage, StageOption, StageRequest
+from recallbench.usage import Usage
+
+
+class ChatStage(Stage):
+    """A stage that asks a model behind an endpoint; each question is asked once and its answer kept."""
+
+    asks_endpoint: ClassVar[bool] = True
+    slow: ClassVar[bool] = True
+    most: ClassVar[StageOption]
+    """The option that bounds an answer."""
+    prompts: ClassVar[tuple[str, ...]]
+    """The names of the prompts that it asks with."""
+
+    def __init__(self, client: ChatClient, options: Mapping[str, str]) -> None:
+        self._client = client
+        self._options = options
+
+    @classmethod
+    def open(cls, request: StageRequest) -> Self:
+        return cls(open_chat(request, cls.most), request.options)
+
+    def settings(self) -> Mapping[str, str]:
+        cut = sum(answer.cut for answer in self._client.answers)
+        return {**chat_settings(self._client, *self.prompts), "answers cut at max_tokens": str(cut)}
+
+    @property
+    def usage(self) -> Usage:
+        return self._client.usage
+
+    def circumstances(self) -> Mapping[str, Any]:
+        return self._client.circumstances()
+
+    def close(self) -> None:
+        self._client.close()
