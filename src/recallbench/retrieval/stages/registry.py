@@ -27,7 +27,7 @@ METHODS: Mapping[Kind, Mapping[str, str]] = {
         "weighted": "weighted.WeightedStage",
         "combmnz": "combmnz.CombMnzStage",
     },
-    "diversify": {},
+    "diversify": {"mmr": "mmr.MmrStage"},
     "rerank": {},
     "generate": {},
     "judge": {},
