@@ -24,6 +24,7 @@ from recallbench.results.result import Result
 from recallbench.results.retrievals import CONTROL_RUN, NAMES, read_document_names
 from recallbench.results.rows import HitRow, Row, position_of
 from recallbench.results.trec import read_run
+from recallbench.retrieval.pipeline.pipeline import pipeline_words
 from recallbench.retrieval.ranking import Ranking
 from recallbench.retrieval.record import Calls, Retrieval
 from recallbench.scoring.editions import EDITIONS
@@ -203,6 +204,7 @@ class AuditSubject:
             pooled=stated.retrieval.scope == "pooled",
             depth=stated.retrieval.depth,
             limit=stated.retrieval.limit,
+            pipeline=pipeline_words(stated.pipeline.words, stated.pipeline.sha256) if stated.pipeline else "",
             reproduction=stated.reproduction or "",
             failures=len(stated.retrieval.failed),
         )

@@ -79,7 +79,13 @@ MAX_TOKENS = option(
     type=click.IntRange(8),
 )
 BACKEND = choice("backend", BACKEND_HELP, get_args(Backend), default="auto")
-SYSTEM = (STORE, DSN, EMBEDDER, MAX_TOKENS, BACKEND)
+PIPELINE = option(
+    "pipeline",
+    "A TOML file with the stages between a question and its ranking (`recallbench stages` lists them); a deviation "
+    "[default: search alone].",
+    type=PATH,
+)
+SYSTEM = (STORE, PIPELINE, DSN, EMBEDDER, MAX_TOKENS, BACKEND)
 """The system under test; the options of its own come from `of_stores`."""
 
 VERSION = option("version", "The version to measure: it names the folder, and the store must state the same.")
@@ -190,9 +196,11 @@ def run_options(
     scope: str = "own",
     allow_deviation: Sequence[str] = (),
     cache_dir: Path | None = None,
+    pipeline: Path | None = None,
     **others: Any,
 ) -> Options:
     """Return the options of a run as the command line gave them; `corpus` may follow later."""
+    from recallbench.retrieval.pipeline.pipeline import Pipeline
     from recallbench.runs.options import Options
 
     store_options = _store_options(others)
@@ -201,6 +209,7 @@ def run_options(
         pooled=scope == "pooled",
         allow_deviations=_allowed(allow_deviation),
         store_options=store_options,
+        pipeline=None if pipeline is None else Pipeline.read(pipeline),
         cache_dir=cache_dir or default_cache(),
         environ=dict(os.environ),
     )

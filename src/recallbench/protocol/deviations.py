@@ -15,6 +15,7 @@ KINDS = {
     "depth": "rankings are not 50 deep",
     "limit": "only part of the questions was asked",
     "settings": "session settings differ from the protocol's",
+    "pipeline": "more than a search stands between question and ranking",
     "failures": "questions that the store failed on count as the worst answers",
     "reproduction": "a published figure was measured again under its own, flawed definition",
 }
@@ -60,6 +61,8 @@ class Configuration:
     pooled: bool
     depth: int
     limit: int | None
+    pipeline: str = ""
+    """The stages in words and their hash; empty where a search stands alone."""
     reproduction: str = ""
     """The published baseline that was measured again beside the result; empty where none was."""
     failures: int = 0
@@ -80,6 +83,8 @@ def departures(run: Configuration, corpus: CorpusRules, rules: Rules) -> tuple[D
         deviations.append(Deviation("store", f"{run.store} instead of {rules.canonical_store}"))
     if run.variant:
         deviations.append(Deviation("settings", f"{run.variant} instead of the defaults"))
+    if run.pipeline:
+        deviations.append(Deviation("pipeline", f"{run.pipeline} instead of search alone"))
     if run.pooled:
         deviations.append(Deviation("scope", "all haystacks pooled into one"))
     if run.depth != rules.mrr_depth:

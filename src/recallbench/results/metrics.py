@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from recallbench.results.metrics_part import MetricsPart
+from recallbench.results.pipeline_part import PipelinePart
 from recallbench.scoring.depth import DEEPEST
 from recallbench.scoring.editions import CURRENT, FIRST
 
@@ -18,11 +20,7 @@ COMPARED = ("recall_any@10", "recall_frac@10", "recall_all@10", "mrr@50")
 SCHEMA_FILE = Path(__file__).with_name("metrics.schema.json")
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class ProtocolPart(_Part):
+class ProtocolPart(MetricsPart):
     version: str = Field(description="the frozen protocol's version")
     cited_as: str = Field(description="the name by which a release note cites it")
     sha256: str = Field(description="of the frozen data file")
@@ -31,14 +29,14 @@ class ProtocolPart(_Part):
     clarifications: list[int] = Field(description="numbers of the clarifications this result applied")
 
 
-class CheckPart(_Part):
+class CheckPart(MetricsPart):
     name: str
     expected: str
     found: str
     holds: bool
 
 
-class CorpusPart(_Part):
+class CorpusPart(MetricsPart):
     name: str
     file: str = Field(description="file name, without its folder")
     source: str = Field(description="who publishes the file")
@@ -60,7 +58,7 @@ class CorpusPart(_Part):
     checks: list[CheckPart] = Field(description="registered counts against what the file holds")
 
 
-class EmbedderPart(_Part):
+class EmbedderPart(MetricsPart):
     name: str
     fingerprint: dict[str, str] = Field(description="everything that decides a vector")
     fingerprint_sha256: str
@@ -68,7 +66,7 @@ class EmbedderPart(_Part):
     canonical: str = Field(description="the embedder the protocol asks for; empty where it names none")
 
 
-class StorePart(_Part):
+class StorePart(MetricsPart):
     name: str
     variant: str = Field(description="settings that are not the store's defaults, in words; empty where there are none")
     version: str = Field(description="as the store stated it before the run")
@@ -77,13 +75,13 @@ class StorePart(_Part):
     evidence: dict[str, str] = Field(description="index kind, plan and whatever else shows how it worked")
 
 
-class AgreementPart(_Part):
+class AgreementPart(MetricsPart):
     depth: int
     identical: float | None = Field(description="share of questions with the same list from both calls")
     overlap: float | None = Field(description="mean share of segments in both lists")
 
 
-class RetrievalPart(_Part):
+class RetrievalPart(MetricsPart):
     calls: list[int] = Field(description="the k of each call made per question")
     depth: int = Field(ge=1, le=DEEPEST)
     scope: Literal["own", "pooled"] = Field(description="what a question may be answered from")
@@ -102,7 +100,7 @@ class RetrievalPart(_Part):
     )
 
 
-class EstimatePart(_Part):
+class EstimatePart(MetricsPart):
     measure: str
     value: float | None
     n: int
@@ -116,14 +114,14 @@ class EstimatePart(_Part):
     design_effect: float | None = Field(description="clustered variance over the variance of independent questions")
 
 
-class HeadlinePart(_Part):
+class HeadlinePart(MetricsPart):
     protocol_name: str = Field(description="what the protocol calls it")
     estimate: EstimatePart
     band: float | None = Field(description="the protocol's run-to-run band")
     band_status: str = Field(description="bands judge repeats of one configuration only")
 
 
-class DenominatorPart(_Part):
+class DenominatorPart(MetricsPart):
     name: str
     count: int
     scored: int = Field(description="of these, how many were asked and have gold; the others count as 0")
@@ -132,7 +130,7 @@ class DenominatorPart(_Part):
     chance: dict[str, float | None]
 
 
-class ExposurePart(_Part):
+class ExposurePart(MetricsPart):
     max_tokens: int
     segments: int
     tokens: int
@@ -144,14 +142,14 @@ class ExposurePart(_Part):
     gold_turns_cut_share: float | None
 
 
-class IntervalPart(_Part):
+class IntervalPart(MetricsPart):
     low: float | None
     high: float | None
     method: str
     design_effect: float | None = None
 
 
-class AbstentionPart(_Part):
+class AbstentionPart(MetricsPart):
     questions: int
     answerable: int
     threshold: float | None = Field(
@@ -164,7 +162,7 @@ class AbstentionPart(_Part):
     auroc_interval: IntervalPart
 
 
-class CoveredPart(_Part):
+class CoveredPart(MetricsPart):
     """What came back among the first k of at least one question."""
 
     k: int
@@ -179,7 +177,7 @@ class CoveredPart(_Part):
     gold_bm25: float | None
 
 
-class CoveragePart(_Part):
+class CoveragePart(MetricsPart):
     """How much of the memory any question retrieves, and how much of the gold any ranking reaches."""
 
     segments: int = Field(description="that at least one asked question may be answered from")
@@ -187,7 +185,7 @@ class CoveragePart(_Part):
     at: list[CoveredPart] = Field(description="by k, the last one the depth of the rankings")
 
 
-class LabelsPart(_Part):
+class LabelsPart(MetricsPart):
     """When the gold of a labelled set was last looked at."""
 
     dated: int
@@ -206,13 +204,13 @@ class LabelsPart(_Part):
     )
 
 
-class HubFilePart(_Part):
+class HubFilePart(MetricsPart):
     name: str
     sha256: str
     pinned: bool = Field(description="its hash was given beforehand; else it was recorded at first use")
 
 
-class HubPart(_Part):
+class HubPart(MetricsPart):
     """The commit of the hub that a labelled set is from."""
 
     repo: str
@@ -222,7 +220,7 @@ class HubPart(_Part):
     files: list[HubFilePart]
 
 
-class ThresholdPart(_Part):
+class ThresholdPart(MetricsPart):
     """The same rankings at one threshold, of relative BM25 where the method is bm25, else of token F1."""
 
     threshold: float | None = Field(description="null stands for exact matches alone")
@@ -236,7 +234,7 @@ class ThresholdPart(_Part):
     )
 
 
-class DecidedPart(_Part):
+class DecidedPart(MetricsPart):
     """The questions of a mixed set whose gold is known in one way."""
 
     questions: int
@@ -244,7 +242,7 @@ class DecidedPart(_Part):
     mrr: float | None = Field(description="at the depth of the rankings")
 
 
-class SharePart(_Part):
+class SharePart(MetricsPart):
     """One step of hybrid matching."""
 
     step: str = Field(description="id, exact or tokens, in the order in which they are tried")
@@ -253,7 +251,7 @@ class SharePart(_Part):
     share: float | None = Field(description="of the questions that have gold")
 
 
-class MatchingPart(_Part):
+class MatchingPart(MetricsPart):
     """Gold that follows from expected texts."""
 
     method: str = Field(description="what makes a segment gold, with its threshold and chunk")
@@ -275,7 +273,7 @@ class MatchingPart(_Part):
     sensitivity: list[ThresholdPart]
 
 
-class WorstPart(_Part):
+class WorstPart(MetricsPart):
     """A question that drags the mean down."""
 
     question_id: str
@@ -286,26 +284,26 @@ class WorstPart(_Part):
     found: int = Field(description="gold segments among the first 10")
 
 
-class GatePart(_Part):
+class GatePart(MetricsPart):
     name: str
     status: Literal["pass", "fail", "pending", "cannot-tell"]
     required: str
     observed: str
 
 
-class DeviationPart(_Part):
+class DeviationPart(MetricsPart):
     kind: str
     detail: str
 
 
-class VerdictPart(_Part):
+class VerdictPart(MetricsPart):
     label: Literal["UNVERIFIED", "VERIFIED", "BLOCKED"]
     text: str = Field(description="the label with what is pending")
     pending: list[str]
     canonical: bool
 
 
-class Metrics(_Part):
+class Metrics(MetricsPart):
     """One result."""
 
     schema_version: Literal["1"]
@@ -367,6 +365,11 @@ class Metrics(_Part):
         default=None,
         exclude_if=lambda value: value is None,
         description="how expected texts became gold, where they did; ids are gold elsewhere",
+    )
+    pipeline: PipelinePart | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="the stages between a question and its ranking; left out where a search stands alone",
     )
     reproduction: str | None = Field(
         default=None,

@@ -13,9 +13,11 @@ from recallbench.embedding.embedder import Embedder, Embeddings
 from recallbench.progress import Advance, Progress
 from recallbench.retrieval.failures import Failures
 from recallbench.retrieval.opaque import OpaqueIds, ScopeIds
+from recallbench.retrieval.pipeline.composite import PipelineStore
+from recallbench.retrieval.pipeline.trace import QuestionTrace
 from recallbench.retrieval.ranking import Ranking, rank_hits
 from recallbench.retrieval.record import Calls, Retrieval, SegmentTokens
-from recallbench.retrieval.timing import COLD_SAMPLE, QueryTime, Timings, sample_evenly
+from recallbench.retrieval.timing import COLD_SAMPLE, SAMPLE, SLOW_SAMPLE, QueryTime, Timings, sample_evenly
 from recallbench.stores.store import Hit, Query, Store
 
 Haystacks = Callable[[], Iterable[Haystack]]
@@ -55,13 +57,17 @@ def retrieve(
     result = Retrieval(calls, short=None if store.prefix_stable else [], timings=timings, failures=failures)
     result.tokens = SegmentTokens() if embedder is not None and embedder.max_tokens is not None else None
     ids, vector_hash = OpaqueIds(), hashlib.sha256()
-    timed = sample_evenly(expected) if expected else frozenset()
+    pipeline = store if isinstance(store, PipelineStore) else None
+    slow = pipeline is not None and pipeline.is_slow
+    timed = sample_evenly(expected, SLOW_SAMPLE if slow else SAMPLE) if expected else frozenset()
     waiting: list[_Request] = []
     store.prepare(embedder.stored_dims if embedder is not None and store.needs_vectors else 0)
     if control is not None:
         control.prepare(0)
     result.version = store.version()
-    answers = expected * (1 if store.prefix_stable else 2)
+    if pipeline is not None:
+        pipeline.recording = True
+    answers = expected * (1 if store.prefix_stable and not slow else 2)  # a slow pipeline works again to compare stages
     stage = (
         ("ingesting and asking", answers, "answers")
         if store.one_scope_at_a_time
@@ -135,6 +141,9 @@ def _ask(
     result.rankings += failures.empty_failed(deep)
     if result.short is not None:
         result.short += failures.empty_failed(short)
+    if isinstance(store, PipelineStore):
+        with timings.phase("stages compared"):
+            result.traces += _traces(store, requests, advance if store.is_slow else lambda done: None)
     _time(store, sample, "warm", result)
 
 
@@ -145,7 +154,21 @@ def _time(store: Store, sample: Sequence[_Request], state: str, result: Retrieva
         started = time.perf_counter()
         answered = id not in failures.reasons and failures.attempt([id], search, None, timing=True) is not None
         seconds = time.perf_counter() - started if answered else failures.seconds[id]
-        result.timings.sample.append(QueryTime(id, state if answered else "failed", 1000 * seconds))
+        split = store.last_seconds() if answered and isinstance(store, PipelineStore) else {}
+        stages = {stage: 1000 * part for stage, part in split.items()}
+        result.timings.sample.append(QueryTime(id, state if answered else "failed", 1000 * seconds, stages))
+
+
+def _traces(store: PipelineStore, requests: Sequence[_Request], advance: Advance) -> Iterator[QuestionTrace]:
+    """Yield the traces of these questions in their order; an empty one for each that failed."""
+    places = {id(request.query): place for place, request in enumerate(requests)}
+    traces = [QuestionTrace(request.question.id) for request in requests]
+    for queries, batch in store.take_traces(advance):
+        for row, query in enumerate(queries):
+            place = places[id(query)]
+            request = requests[place]
+            traces[place] = batch.question(row, request.question.id, request.scope.first_id)
+    yield from traces
 
 
 def _rankings(

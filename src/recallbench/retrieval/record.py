@@ -59,6 +59,8 @@ class Retrieval:
     """The version that the store stated before the first item went in."""
     tokens: SegmentTokens | None = None
     """None where nothing was embedded."""
+    traces: list[QuestionTrace] = field(default_factory=list)
+    """What each stage of a pipeline handed on, question by question; empty without a pipeline."""
     timings: Timings = field(default_factory=Timings)
     failures: Failures = field(default_factory=Failures)
     traces: list[QuestionTrace] = field(default_factory=list)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 SAMPLE = 200
 """Queries timed one by one; a pipelined phase only has a total."""
+SLOW_SAMPLE = 20
+"""The same, of a pipeline in which a stage takes milliseconds or more."""
 COLD_SAMPLE = 3
 """Queries timed in a fresh session each; making a session costs more than the query."""
 
@@ -21,6 +23,8 @@ class QueryTime:
     state: str
     """`cold`: first query of a fresh session; `warm`: asked before in the same session; `failed`: until it failed."""
     milliseconds: float
+    stages: Mapping[str, float] = field(default_factory=dict)
+    """Milliseconds of each stage of a pipeline, by its name; empty without one."""
 
 
 @dataclass(slots=True)
@@ -42,7 +46,7 @@ class Timings:
             self.phases[name] = self.phases.get(name, 0.0) + time.perf_counter() - started
 
 
-def sample_evenly(total: int) -> frozenset[int]:
-    """Which of `total` questions are timed one by one: SAMPLE of them, evenly spread."""
-    count = min(SAMPLE, total)
+def sample_evenly(total: int, most: int = SAMPLE) -> frozenset[int]:
+    """Which of `total` questions are timed one by one: `most` of them, evenly spread."""
+    count = min(most, total)
     return frozenset(i * total // count for i in range(count))

@@ -27,7 +27,7 @@ def retrieve_afresh(
     """Embed the texts, fill a store of the plan's kind, ask it and close it; no lexical control is run beside it."""
     if embedder is not None:
         embed_texts(haystacks(), embedder, segments)
-    with closing(plan.open_store(progress)) as store:
+    with closing(plan.open_system(embedder, progress)) as store:
         return retrieve(
             haystacks, store, None, embedder, expected=expected, calls=calls, timings=Timings(), progress=progress
         )

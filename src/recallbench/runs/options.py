@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.embedding.options import Backend
+from recallbench.retrieval.pipeline.pipeline import Pipeline
 from recallbench.stores.registry import recorded_options
 
 ALLOWABLE = frozenset({"dataset"})
@@ -28,6 +29,8 @@ class Options:
     backend: Backend = "auto"
     store_options: Mapping[str, str] = field(default_factory=dict)
     """The options of the store that the user set, by name."""
+    pipeline: Pipeline | None = None
+    """The stages between a question and its ranking; None for search alone."""
     corpus_file: Path | None = None
     download: bool = True
     out: Path | None = None
@@ -57,6 +60,10 @@ class Options:
             if option.name == "command" or (option.name == "allow_random_matches" and not value):
                 continue  # the one stands for itself, and results of earlier releases do not name the other
             recorded |= recorded_options(value) if option.name == "store_options" else {option.name: value}
+        if self.pipeline is None:
+            del recorded["pipeline"]
+        else:
+            recorded["pipeline"] = self.pipeline.source
         if self.max_tokens is None:
             del recorded["max_tokens"]  # results have the bytes of releases that knew no such option
         return recorded

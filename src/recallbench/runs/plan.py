@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from recallbench.addresses import recorded_name
 from recallbench.corpora.records import Corpus
@@ -18,6 +18,10 @@ from recallbench.protocol.deviations import Configuration, Deviation, departures
 from recallbench.protocol.frozen import load
 from recallbench.protocol.reproductions import Reproduction, find_reproduction
 from recallbench.protocol.rules import CorpusRules, Rules
+from recallbench.retrieval.pipeline.limits import limit_notes
+from recallbench.retrieval.pipeline.opening import open_pipeline, pipeline_needs_vectors
+from recallbench.retrieval.pipeline.pipeline import Pipeline, declared_pipeline
+from recallbench.retrieval.stages.search import UNDER_TEST, SearchStage
 from recallbench.runs.options import Options
 from recallbench.stores.postgres.postgres import has_extension
 from recallbench.stores.registry import (
@@ -32,6 +36,7 @@ from recallbench.stores.store import Store
 
 BUNDLED_EMBEDDER = "minilm"
 SYSTEM_UNDER_TEST = "pgmnemo"
+CONTROL = "bm25"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,24 @@ class Plan:
     announcements: tuple[str, ...] = ()
     """A line for each choice that was made for the user."""
     reproduction: Reproduction | None = None
+    pipeline: Pipeline | None = None
+    """The stages between a question and its ranking; None where a search stands alone."""
+
+    @property
+    def is_control(self) -> bool:
+        """Whether what is measured is the lexical control itself."""
+        return self.store == CONTROL and self.pipeline is None
+
+    @property
+    def keeps_going(self) -> bool:
+        """Whether a failed question counts as the worst answer: an endpoint that fails on one does not end the run."""
+        return self.options.keep_going or (self.pipeline is not None and self.pipeline.asks_endpoint)
+
+    @property
+    def store_options(self) -> Mapping[str, str]:
+        """The options of the store that the result is named after."""
+        own = self.pipeline.main_leg.store_options if self.pipeline is not None else {}
+        return {**self.options.store_options, **own}
 
     @property
     def dsn(self) -> str | None:
@@ -69,11 +92,12 @@ class Plan:
         return Configuration(
             sha256=sha256,
             store=self.store,
-            variant=variant_of(self.store, options.store_options),
+            variant=variant_of(self.store, self.store_options),
             embedder=self.embedder or "",
             pooled=options.pooled,
             depth=options.depth,
             limit=options.limit,
+            pipeline=declared_pipeline(self.pipeline),
             reproduction=self.reproduction.name if self.reproduction else "",
         )
 
@@ -115,12 +139,24 @@ class Plan:
         with closing(embedder):
             yield embedder
 
-    def open_store(self, progress: Progress | None = None) -> Store:
-        """The store, not yet filled."""
+    def open_system(self, embedder: Embedder | None, progress: Progress | None = None) -> Store:
+        """Return what is measured, not yet filled: the store, or the pipeline over it."""
+        if self.pipeline is None:
+            return self._open_store({}, progress)
+        return open_pipeline(
+            self.pipeline,
+            lambda options: self._open_store(options, progress),
+            embedder,
+            environ=self.options.environ,
+            cache_dir=self.options.cache_dir,
+            progress=progress or Silent(),
+        )
+
+    def _open_store(self, more: Mapping[str, str], progress: Progress | None) -> Store:
         return open_store(
             self.address,
             dsn=self.dsn,
-            options=self.options.store_options,
+            options={**self.options.store_options, **more},
             environ=self.options.environ,
             progress=progress or Silent(),
         )
@@ -131,27 +167,60 @@ def plan_run(options: Options) -> Plan:
     rules = load()
     corpus = facts(options.corpus, rules)
     reproduction = None if options.reproduce is None else find_reproduction(options.reproduce, corpus.name)
+    options, pipeline = _settle_pipeline(options)
     store, announcements = options.store, []
+    if pipeline is not None and not pipeline.searches_store:
+        store = SearchStage.store_name(pipeline.main_leg.method, "")
     if store is None:
         store, reason = _default_store(options)
         if store != rules.canonical_store:
             announcements.append(f"store: {store}, since {reason}; recorded as a deviation")
-    check_options(store, options.store_options)
+    for own in [{}] if pipeline is None else [leg.store_options for leg in pipeline.legs if leg.method == UNDER_TEST]:
+        check_options(store, {**options.store_options, **own})
     recorded = recorded_name(store)
     embedder = None
-    if asks_vectors(store, environ=options.environ, options=options.store_options):
+    if _needs_vectors(pipeline, store, options):
         by_default = corpus.embedder if corpus.name in rules.corpora else BUNDLED_EMBEDDER
         embedder = recorded_encoder(options.embedder or by_default)
         check_length(options.embedder or by_default, options.max_tokens)
     elif options.embedder is not None or options.max_tokens is not None:
         option = "--embedder" if options.embedder is not None else "--max-tokens"
+        asked = f"the store {recorded}" if pipeline is None else "the pipeline"
         raise UsageError(
-            f"the store {recorded} needs no vectors, so it has no use for {option}",
+            f"{asked} needs no vectors, so it has no use for {option}",
             expected=f"{option} with a store that searches vectors",
             found=f"{option} {options.max_tokens if options.embedder is None else recorded_encoder(options.embedder)}",
             remedy=f"leave out {option}, or choose another --store",
         )
-    return Plan(options, rules, corpus, recorded, store, embedder, tuple(announcements), reproduction)
+    if pipeline is not None:
+        announcements += limit_notes(pipeline, rules.default_k, options.depth)
+    return Plan(options, rules, corpus, recorded, store, embedder, tuple(announcements), reproduction, pipeline)
+
+
+def _settle_pipeline(options: Options) -> tuple[Options, Pipeline | None]:
+    """Return the options, and the pipeline where it is more than a search alone, which needs none."""
+    pipeline = options.pipeline
+    if pipeline is None:
+        return options, None
+    if not pipeline.searches_store and (options.store is not None or options.store_options):
+        given = "--store" if options.store is not None else "--set"
+        raise UsageError(
+            f"{pipeline.source} does not search the store under test, so it has no use for {given}",
+            expected='a stage with kind = "search" and method = "store"',
+            found=", ".join(leg.method for leg in pipeline.legs),
+            remedy=f"leave out {given}, or let a leg search the store",
+        )
+    if not pipeline.searches_alone:
+        return options, pipeline
+    leg = pipeline.main_leg
+    store = SearchStage.store_name(leg.method, options.store or "") or None
+    return replace(options, store=store, store_options={**options.store_options, **leg.store_options}), None
+
+
+def _needs_vectors(pipeline: Pipeline | None, store: str, options: Options) -> bool:
+    if pipeline is None:
+        return asks_vectors(store, environ=options.environ, options=options.store_options)
+    return pipeline_needs_vectors(pipeline, store, environ=options.environ, options=options.store_options)
 
 
 def _default_store(options: Options) -> tuple[str, str]:

@@ -30,14 +30,12 @@ from recallbench.runs.assembly import assemble
 from recallbench.runs.fresh_retrieval import embed_texts
 from recallbench.runs.options import Options
 from recallbench.runs.placement import leave_blocked, measured_folder, result_folder
-from recallbench.runs.plan import Plan, plan_run
+from recallbench.runs.plan import CONTROL, Plan, plan_run
 from recallbench.runs.reproduction import reproduce
 from recallbench.runs.writing import Circumstances, write
 from recallbench.stores.postgres import folders
 from recallbench.stores.registry import open_store, store_status
 from recallbench.stores.store import Store
-
-CONTROL = "bm25"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +69,13 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
     folders.sweep()
     folder = result_folder(plan.options, plan.store, today)
     corpus = plan.open_corpus(progress)
-    ready, detail, remedy = store_status(plan.address, plan.dsn, plan.options.environ, plan.options.store_options)
+    ready, detail, remedy = store_status(plan.address, plan.dsn, plan.options.environ, plan.store_options)
     if not ready:
         raise Blocked(f"the store {plan.store} can't be used", found=detail, remedy=remedy)
     with ExitStack() as closing:
         embedder = closing.enter_context(plan.open_embedder(progress, recheck_own=_may_be_cited(plan, corpus)))
         # Opened before it is needed: an embedded server starts while texts are read and embedded.
-        store = plan.open_store(progress)
+        store = plan.open_system(embedder, progress)
         closing.callback(store.close)
         # What is loaded by now stays: the garbage collector need not walk it again for every batch of hits.
         gc.freeze()
@@ -149,19 +147,19 @@ def _retrieve(
     return retrieve(
         haystacks,
         store,
-        None if store.name == CONTROL else open_store(CONTROL, environ=options.environ),
+        None if plan.is_control else open_store(CONTROL, environ=options.environ),
         embedder,
         expected=survey.asked if options.limit is None else options.limit,
         calls=Calls(plan.rules.default_k, options.depth),
         timings=timings,
         progress=progress,
-        keep_going=options.keep_going,
+        keep_going=plan.keeps_going,
     )
 
 
 def _warn_of_two_scores(plan: Plan, store: Store, metrics: Metrics, retrieval: Retrieval, progress: Progress) -> None:
     """Note that a segment has one score in each of two calls, where the store's own declaration rules that out."""
-    own = plan.options.store_options
+    own = plan.store_options
     k, depth = retrieval.calls.k, retrieval.calls.depth
     apart = sum(
         store.scores_alike(size, k, own, metrics.store.evidence) and find_unequal_score(short, deep) is not None

@@ -172,6 +172,7 @@ def _timings(retrieval: Retrieval) -> Iterable[str]:
     for name, seconds in retrieval.timings.phases.items():
         yield json.dumps({"phase": name, "seconds": round(seconds, 6)}) + "\n"
     for call in retrieval.timings.sample:
-        yield (
-            json.dumps({"question_id": call.question_id, "state": call.state, "ms": round(call.milliseconds, 4)}) + "\n"
-        )
+        row: dict[str, Any] = {"question_id": call.question_id, "state": call.state, "ms": round(call.milliseconds, 4)}
+        if call.stages:
+            row["stages"] = {stage: round(ms, 4) for stage, ms in call.stages.items()}
+        yield json.dumps(row) + "\n"

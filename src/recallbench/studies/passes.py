@@ -75,7 +75,7 @@ def warm_passes(plan: Plan, times: int, measures: Sequence[Measure], folder: Pat
     def haystacks() -> Iterator[Haystack]:
         return select_haystacks(corpus.haystacks(), pool=plan.options.pooled, limit=limit)
 
-    with plan.open_embedder(progress) as embedder, closing(plan.open_store(progress)) as store:
+    with plan.open_embedder(progress) as embedder, closing(plan.open_system(embedder, progress)) as store:
 
         def ask(store: Store) -> Retrieval:
             return retrieve(

@@ -127,7 +127,7 @@ def _run_unless_finished(options: Options, place: Path, i: int, times: int, prog
 
 def _conditions(plan: Plan) -> tuple[str, str]:
     """Return the meaning of cold and of warm for this store; warm is empty where it forgets each haystack."""
-    with closing(plan.open_store()) as store:
+    with closing(plan.open_system(None)) as store:
         if store.one_scope_at_a_time:
             return "the store runs inside this process, and builds each haystack's index anew in every run", ""
     again = "one more filled store, asked once, then that often again in the same server without a change to it"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     ),
     options.VERSION,
     options.STORES,
+    options.PIPELINE,
     options.DSN,
     options.EMBEDDER,
     options.MAX_TOKENS,

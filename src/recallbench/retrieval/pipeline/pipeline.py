@@ -188,6 +188,16 @@ class Pipeline:
             )
 
 
+def declared_pipeline(pipeline: Pipeline | None) -> str:
+    """Return the words for a pipeline in a result's deviation; empty for none."""
+    return "" if pipeline is None else pipeline_words(pipeline.words(), pipeline.sha256)
+
+
+def pipeline_words(words: str, digest: str) -> str:
+    """Return what a deviation says of a pipeline: its stages, and the beginning of their hash."""
+    return f"{words} (sha256 {digest[:12]})"
+
+
 def stages_sha256(stages: Sequence[Mapping[str, Any]]) -> str:
     """Return one hash over the stages as results have them."""
     told = [{key: stage[key] for key in ("name", "kind", "method", "options")} for stage in stages]
