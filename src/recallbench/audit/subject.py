@@ -28,6 +28,7 @@ from recallbench.retrieval.pipeline.pipeline import pipeline_words
 from recallbench.retrieval.ranking import Ranking
 from recallbench.retrieval.record import Calls, Retrieval
 from recallbench.scoring.editions import EDITIONS
+from recallbench.stores.bm25 import BM25Store
 
 T = TypeVar("T")
 
@@ -82,6 +83,11 @@ class AuditSubject:
         self.progress = progress or Silent()
         self.states = {path.name: state(path) for path in sorted(self.folder.iterdir()) if path.is_file()}
         """The state of each file when the audit began."""
+
+    @property
+    def is_control(self) -> bool:
+        """Whether what was measured is the lexical control itself."""
+        return self.metrics.store.name == BM25Store.name and self.metrics.pipeline is None
 
     @_CachedOutcome
     def rows(self) -> list[Row]:

@@ -20,7 +20,7 @@ from recallbench.protocol.reproductions import Reproduction, find_reproduction
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.retrieval.pipeline.limits import limit_notes
 from recallbench.retrieval.pipeline.opening import open_pipeline, pipeline_needs_vectors
-from recallbench.retrieval.pipeline.pipeline import Pipeline, declared_pipeline
+from recallbench.retrieval.pipeline.pipeline import SEARCH_ALONE, Pipeline, declared_pipeline
 from recallbench.retrieval.stages.search import UNDER_TEST, SearchStage
 from recallbench.runs.options import Options
 from recallbench.stores.postgres.postgres import has_extension
@@ -70,12 +70,6 @@ class Plan:
         return self.options.keep_going or (self.pipeline is not None and self.pipeline.asks_endpoint)
 
     @property
-    def store_options(self) -> Mapping[str, str]:
-        """The options of the store that the result is named after."""
-        own = self.pipeline.main_leg.store_options if self.pipeline is not None else {}
-        return {**self.options.store_options, **own}
-
-    @property
     def dsn(self) -> str | None:
         """The server to measure; None means the embedded one."""
         return server_of(self.options.dsn, self.options.environ)
@@ -92,7 +86,7 @@ class Plan:
         return Configuration(
             sha256=sha256,
             store=self.store,
-            variant=variant_of(self.store, self.store_options),
+            variant=variant_of(self.store, options.store_options),
             embedder=self.embedder or "",
             pooled=options.pooled,
             depth=options.depth,
@@ -169,14 +163,14 @@ def plan_run(options: Options) -> Plan:
     reproduction = None if options.reproduce is None else find_reproduction(options.reproduce, corpus.name)
     options, pipeline = _settle_pipeline(options)
     store, announcements = options.store, []
-    if pipeline is not None and not pipeline.searches_store:
-        store = SearchStage.store_name(pipeline.main_leg.method, "")
     if store is None:
         store, reason = _default_store(options)
         if store != rules.canonical_store:
             announcements.append(f"store: {store}, since {reason}; recorded as a deviation")
-    for own in [{}] if pipeline is None else [leg.store_options for leg in pipeline.legs if leg.method == UNDER_TEST]:
-        check_options(store, {**options.store_options, **own})
+    check_options(store, options.store_options)
+    for leg in () if pipeline is None else pipeline.legs:
+        if leg.method == UNDER_TEST:
+            check_options(store, {**options.store_options, **leg.store_options})
     recorded = recorded_name(store)
     embedder = None
     if _needs_vectors(pipeline, store, options):
@@ -210,11 +204,12 @@ def _settle_pipeline(options: Options) -> tuple[Options, Pipeline | None]:
             found=", ".join(leg.method for leg in pipeline.legs),
             remedy=f"leave out {given}, or let a leg search the store",
         )
-    if not pipeline.searches_alone:
-        return options, pipeline
     leg = pipeline.main_leg
     store = SearchStage.store_name(leg.method, options.store or "") or None
-    return replace(options, store=store, store_options={**options.store_options, **leg.store_options}), None
+    settled = replace(options, store=store, store_options={**options.store_options, **leg.store_options})
+    if not pipeline.searches_alone:
+        return settled, pipeline
+    return replace(settled, pipeline=replace(pipeline, source=f"{pipeline.source} {SEARCH_ALONE}")), None
 
 
 def _needs_vectors(pipeline: Pipeline | None, store: str, options: Options) -> bool:

@@ -64,7 +64,7 @@ def readiness(options: Options) -> tuple[ReadinessRow, ...]:
         *server,
         *(ReadinessRow("choice", "note", line) for line in plan.announcements),
         _weights(plan),
-        _checked("store", lambda: store_status(plan.address, plan.dsn, options.environ, plan.store_options)),
+        _checked("store", lambda: store_status(plan.address, plan.dsn, options.environ, plan.options.store_options)),
         _extension(plan),
         _version(plan),
         _disk(plan),

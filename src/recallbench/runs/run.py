@@ -69,7 +69,7 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
     folders.sweep()
     folder = result_folder(plan.options, plan.store, today)
     corpus = plan.open_corpus(progress)
-    ready, detail, remedy = store_status(plan.address, plan.dsn, plan.options.environ, plan.store_options)
+    ready, detail, remedy = store_status(plan.address, plan.dsn, plan.options.environ, plan.options.store_options)
     if not ready:
         raise Blocked(f"the store {plan.store} can't be used", found=detail, remedy=remedy)
     with ExitStack() as closing:
@@ -159,7 +159,7 @@ def _retrieve(
 
 def _warn_of_two_scores(plan: Plan, store: Store, metrics: Metrics, retrieval: Retrieval, progress: Progress) -> None:
     """Note that a segment has one score in each of two calls, where the store's own declaration rules that out."""
-    own = plan.store_options
+    own = plan.options.store_options
     k, depth = retrieval.calls.k, retrieval.calls.depth
     apart = sum(
         store.scores_alike(size, k, own, metrics.store.evidence) and find_unequal_score(short, deep) is not None

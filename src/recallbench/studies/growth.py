@@ -65,7 +65,7 @@ def growth(options: Options, factors: Sequence[int], distractors: Path | None, s
             sizes.append(_size(factor, larger, retrieval))
     return Growth(
         corpus=options.corpus,
-        store=system_name(plan.store, variant_of(plan.store, plan.store_options)),
+        store=system_name(plan.store, variant_of(plan.store, plan.options.store_options)),
         version=version,
         embedder=plan.embedder or "no embedder",
         seed=seed,

@@ -18,7 +18,7 @@ _SENT = re.compile(r"([0-9]+) sent, ([0-9]+) of them again")
 def calls(subject: AuditSubject) -> Finding:
     kind, stated = declared_store(subject), subject.metrics.retrieval
     k = subject.rules.default_k
-    declared = [stated.depth] if kind.prefix_stable else [k, stated.depth]
+    declared = [stated.depth] if kind.prefix_stable or subject.metrics.pipeline is not None else [k, stated.depth]
     problems = (
         []
         if stated.calls == declared

@@ -68,7 +68,7 @@ def control(subject: AuditSubject) -> Finding:
             problems.append(f"{question.id}: {len(hits)} hits, where BM25 ranks {min(retrieval.calls.depth, size)}")
     unknown = sorted(control_run.keys() - {question.id for question in retrieval.questions})
     problems += [f"{id} is no question that was asked" for id in unknown]
-    if subject.metrics.store.name == BM25Store.name:
+    if subject.is_control:
         pairs = zip(retrieval.rankings, retrieval.control, strict=True)
         problems += [
             f"{ranking.question_id}: the store is BM25, and ranks otherwise"
@@ -99,7 +99,7 @@ def control_again(subject: AuditSubject) -> Finding:
         for ranking, other in zip(retrieval.control, again.rankings, strict=True)
         if ranking.positions != other.positions
     ]
-    if subject.metrics.store.name == BM25Store.name:
+    if subject.is_control:
         problems += [
             f"{ranking.question_id}: other scores than BM25 gives"
             for ranking, other in zip(retrieval.rankings, again.rankings, strict=True)

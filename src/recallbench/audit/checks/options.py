@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise
+from pathlib import Path
 from typing import Any, get_args
 
 from recallbench.audit.declared import recorded_options
@@ -13,6 +14,7 @@ from recallbench.corpora.own import is_own_name
 from recallbench.corpora.registry import GROUPS
 from recallbench.embedding.options import Backend
 from recallbench.results.metrics import Metrics
+from recallbench.retrieval.pipeline.pipeline import SEARCH_ALONE
 from recallbench.stores.registry import REFERENCE_STORE, find_store, options_of_record, store_options, variant_of
 
 _ALWAYS = frozenset(
@@ -54,6 +56,9 @@ def _stated(subject: AuditSubject, options: Mapping[str, Any]) -> Iterator[str]:
         "reproduce": (options.get("reproduce"), metrics.reproduction),
         "variant": (variant_of(metrics.store.name, options_of_record(options)), metrics.store.variant),
     }
+    piped = str(options.get("pipeline") or SEARCH_ALONE)
+    if piped.endswith(SEARCH_ALONE) != (metrics.pipeline is None):
+        yield f"pipeline: {piped} asked for, {'none' if metrics.pipeline is None else metrics.pipeline.words} stated"
     embedder = metrics.embedder.name if metrics.embedder else None
     by_default = corpus.embedder if corpus.name in subject.rules.corpora and embedder else embedder
     pairs["embedder"] = (options["embedder"] or by_default, embedder)
@@ -177,6 +182,8 @@ def _stated_value(flag: str, options: Mapping[str, Any], metrics: Metrics) -> tu
 def _alike(flag: str, value: str, stated: Any, metrics: Metrics) -> bool:
     if stated is _UNKNOWN:
         return True
+    if flag == "pipeline":
+        return Path(value).name == str(stated).removesuffix(SEARCH_ALONE).strip()
     if isinstance(stated, bool):
         return stated != flag.startswith("no-")
     if isinstance(stated, list):

@@ -15,6 +15,7 @@ from recallbench.protocol.frozen import load
 from recallbench.reading import is_finite, objects
 from recallbench.results import latency
 from recallbench.results.environment import FIELDS
+from recallbench.results.metrics import Metrics
 
 NOT_DERIVED = (
     "token counts and truncation",
@@ -26,6 +27,8 @@ NOT_DERIVED = (
 )
 """Statements that an audit can't derive: only running again tells more."""
 
+_ROUNDED_MS = 0.01
+"""Each time of a stage is rounded to four digits."""
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _FROZEN = datetime.fromisoformat(f"{load().frozen}T00:00:00+00:00")
 
@@ -94,13 +97,26 @@ def _timings(subject: AuditSubject) -> Iterator[str]:
     for number, row in objects(subject.folder / "timings.jsonl"):
         names = set(row)
         seconds = row.get("seconds") if names == {"phase", "seconds"} else row.get("ms")
-        shaped = names in ({"phase", "seconds"}, {"question_id", "state", "ms"})
+        shaped = names - {"stages"} in ({"phase", "seconds"}, {"question_id", "state", "ms"})
         if not shaped or isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
             yield f"timings.jsonl, line {number}: neither a phase nor a query"
         elif not (is_finite(seconds) and seconds >= 0):
             yield f"timings.jsonl, line {number}: {seconds}"
         elif "question_id" in row and (row["question_id"] not in known or row["state"] not in latency.STATES):
             yield f"timings.jsonl, line {number}: {row['question_id']}, {row['state']}"
+        elif "stages" in row and (problem := _split(subject.metrics, row)):
+            yield f"timings.jsonl, line {number}: {problem}"
+
+
+def _split(metrics: Metrics, row: Mapping[str, Any]) -> str:
+    """Return what is wrong with the times of the stages of one query; empty where nothing is."""
+    stages, whole = row["stages"], row.get("ms", row.get("seconds"))
+    known = {stage.name for stage in metrics.pipeline.stages} if metrics.pipeline else set()
+    if not isinstance(stages, Mapping) or not stages.keys() <= known or "ms" not in row:
+        return f"times of stages that the run does not have: {str(stages)[:60]}"
+    if not all(is_finite(ms) and ms >= 0 for ms in stages.values()) or sum(stages.values()) > whole + _ROUNDED_MS:
+        return f"stages that take longer than the query itself, {whole} ms: {str(stages)[:60]}"
+    return ""
 
 
 def _times(environment: Mapping[str, Any]) -> Iterator[str]:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from itertools import pairwise
 
-from recallbench.audit.declared import declared_store, recorded_options
+from recallbench.audit.declared import score_range
 from recallbench.audit.examination import CannotTell, Examination, pass_unless
 from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
@@ -54,7 +54,7 @@ def scores(subject: AuditSubject) -> Finding:
 def _range(subject: AuditSubject) -> tuple[float, float]:
     """Return the lowest and highest score the store can give; unbounded for an unknown store."""
     try:
-        lowest, highest = declared_store(subject).score_range(recorded_options(subject))
+        lowest, highest = score_range(subject)
     except CannotTell:
         return -math.inf, math.inf
     return lowest - ROUNDED, highest + ROUNDED

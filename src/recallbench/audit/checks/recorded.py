@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from recallbench.audit.declared import recorded_options, recorded_store_options
+from recallbench.audit.declared import recorded_legs, recorded_options
 from recallbench.audit.examination import Examination, pass_unless
 from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
@@ -65,21 +65,21 @@ def recorded(subject: AuditSubject) -> Finding:
 
 def _store(subject: AuditSubject) -> Iterator[str]:
     metrics = subject.metrics
-    store, kind = metrics.store, find_store(metrics.store.name)
-    if not store.version or not store.version_after:
+    if not metrics.store.version or not metrics.store.version_after:
         yield "no version of the store"
-    if kind is None:
-        yield f"a store called {store.name}, which this release does not know"
-        return
-    if not kind.outside:
-        if not metrics.guc_state:
-            yield "no settings of the store"
-        if kind.needs_vectors and metrics.embedder is None:
-            yield f"no embedder, which {store.name} needs"
-    statements = kind.states(store.name, recorded_store_options(subject))
-    yield from contradictions(
-        statements, StoreRecord(store.version, metrics.guc_state, store.evidence), _stated_elsewhere(subject)
-    )
+    for leg in recorded_legs(subject):
+        if find_store(leg.name) is None:
+            yield f"a store called {leg.name}, which this release does not know"
+            continue
+        if not leg.kind.outside:
+            if not leg.settings:
+                yield f"no settings of {leg.name}"
+            if leg.kind.needs_vectors and metrics.embedder is None:
+                yield f"no embedder, which {leg.name} needs"
+        statements = leg.kind.states(leg.name, leg.options)
+        yield from contradictions(
+            statements, StoreRecord(leg.version, leg.settings, leg.evidence), _stated_elsewhere(subject)
+        )
 
 
 def _stated_elsewhere(subject: AuditSubject) -> dict[str, tuple[str, str]]:

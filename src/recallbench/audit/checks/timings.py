@@ -6,14 +6,13 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, TypeGuard
 
-from recallbench.audit.declared import declared_store, recorded_options
+from recallbench.audit.declared import recorded_legs, recorded_options, recorded_pipeline
 from recallbench.audit.examination import CannotTell, Examination, pass_unless
 from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
 from recallbench.reading import is_finite, objects
 from recallbench.results.latency import NAME
-from recallbench.retrieval.timing import COLD_SAMPLE, sample_evenly
-from recallbench.stores.bm25 import BM25Store
+from recallbench.retrieval.timing import COLD_SAMPLE, SAMPLE, SLOW_SAMPLE, sample_evenly
 
 _DIGITS = 1e-4
 """environment.json has its seconds to four digits, timings.jsonl to six."""
@@ -42,11 +41,12 @@ def _phases(subject: AuditSubject, phases: _Rows) -> Iterator[str]:
         "search": True,
         "score": True,
         "embed": metrics.embedder is not None,
-        "control": metrics.store.name != BM25Store.name,
+        "control": not subject.is_control,
         "reproduce": metrics.reproduction is not None,
+        "stages compared": metrics.pipeline is not None,
     }
     with suppress(CannotTell):  # RB-CALLS reports it
-        expected["ready"] = not declared_store(subject).one_scope_at_a_time
+        expected["ready"] = not all(leg.kind.one_scope_at_a_time for leg in recorded_legs(subject))
     for name, required in expected.items():
         if (name in named) != required:
             yield f"{'no' if required else 'a'} phase {name}"
@@ -65,7 +65,7 @@ def _phases(subject: AuditSubject, phases: _Rows) -> Iterator[str]:
 def _sample(subject: AuditSubject, queries: _Rows) -> Iterator[str]:
     """Check that the timed queries are the ones every run times, so that none is left out."""
     ids = [question.id for question in subject.questions]
-    timed = [ids[i] for i in sorted(sample_evenly(len(ids)))]
+    timed = [ids[i] for i in sorted(sample_evenly(len(ids), _most_timed(subject)))]
     first = len(queries) - len(timed)
     if [row.get("question_id") for row in queries] != timed[: max(first, 0)] + timed or (0 < first < _fewest(timed)):
         yield f"{len(queries)} queries were timed, and not the {len(timed)} of {len(ids)} that a run takes"
@@ -74,7 +74,8 @@ def _sample(subject: AuditSubject, queries: _Rows) -> Iterator[str]:
     if timed and (first > 0) != (stated == "timed"):
         yield f"{first} cold queries, where environment.json tells of `{stated}`"
     with suppress(CannotTell):  # RB-CALLS reports it
-        if timed and stated != (should := declared_store(subject).never_cold or "timed"):
+        reasons = [leg.kind.never_cold for leg in recorded_legs(subject)]
+        if timed and stated != (should := next(filter(None, reasons), "timed")):
             yield f"cold queries told as `{stated}`, where {subject.metrics.store.name} has them as `{should}`"
     unanswered = set(subject.metrics.retrieval.failed)
     for place, row in enumerate(queries):
@@ -85,6 +86,14 @@ def _sample(subject: AuditSubject, queries: _Rows) -> Iterator[str]:
             yield f"{row['question_id']} was answered when it was timed, and is declared failed"
         elif row["state"] == "failed" and recorded_options(subject).get("keep_going") is not True:
             yield f"{row['question_id']} failed, and the run was not to keep going"
+
+
+def _most_timed(subject: AuditSubject) -> int:
+    with suppress(CannotTell):  # RB-PIPELINE reports it
+        pipeline = recorded_pipeline(subject.metrics)
+        if pipeline is not None and pipeline.is_slow:
+            return SLOW_SAMPLE
+    return SAMPLE
 
 
 def _fewest(timed: Sequence[str]) -> int:

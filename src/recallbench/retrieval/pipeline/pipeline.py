@@ -21,6 +21,8 @@ from recallbench.stores.registry import check_options
 
 KEYS = ("kind", "method", "name")
 """What the table of a stage may hold beside its options."""
+SEARCH_ALONE = "(a search alone)"
+"""What stands behind the name of a file in results that were made as if there were none."""
 _DEFAULT_METHOD: Mapping[str, str] = {"search": "store"}
 
 
@@ -141,6 +143,11 @@ class Pipeline:
     def asks_endpoint(self) -> bool:
         """Whether a stage before the ranking asks a server that may fail on a question."""
         return any(spec.stage.asks_endpoint for spec in self.of_kind("rewrite", "fuse", "diversify", "rerank"))
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether a stage before the ranking takes milliseconds or more for a question."""
+        return any(spec.stage.slow for spec in self.of_kind("rewrite", "fuse", "diversify", "rerank"))
 
     @property
     def sha256(self) -> str:
