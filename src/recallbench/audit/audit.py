@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from recallbench.audit.checks import CHECKS, LAST, ON_DEMAND
+from recallbench.audit.checks import CHECKS, LAST, OF_A_PIPELINE, ON_DEMAND
 from recallbench.audit.checks.ranges import NOT_DERIVED
 from recallbench.audit.decision import Verdict, decide
 from recallbench.audit.examination import CannotTell, Examination
@@ -77,7 +77,8 @@ def audit(
         Examination(gate.code, gate.name, required.get(gate.name, gate.required), _decided(gate)) for gate in GATES
     )
     again = metrics.corpus.segments <= QUICK if rerun_control is None else rerun_control
-    examinations = (*CHECKS, *(ON_DEMAND if again else ()), *gates, *LAST)
+    of_pipeline = OF_A_PIPELINE if metrics.pipeline is not None else ()
+    examinations = (*CHECKS, *of_pipeline, *(ON_DEMAND if again else ()), *gates, *LAST)
     with progress.stage(f"auditing {folder.name}", len(examinations), "checks") as advance:
         checks = tuple(examination.check(subject) for examination in counted(examinations, advance))
     recorded = NOT_DERIVED if again else (*NOT_DERIVED, "that the control's run is BM25's (--rerun-control)")

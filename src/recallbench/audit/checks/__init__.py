@@ -58,13 +58,14 @@ CHECKS: tuple[Examination, ...] = (
     claims.GATES,
     claims.VERDICT,
     claims.REPRODUCTION,
-    pipeline.PIPELINE,
     recorded.RECORDED,
     options.OPTIONS,
     embedding.EMBEDDING,
     timings.TIMINGS,
     ranges.RANGES,
 )
+OF_A_PIPELINE: tuple[Examination, ...] = (pipeline.PIPELINE,)
+"""Checked where a result has a pipeline, or has to have one (RB-OPTIONS)."""
 ON_DEMAND: tuple[Examination, ...] = (exports.CONTROL_AGAIN,)
 """Checked only on request, since it takes longer than all the others."""
 LAST: tuple[Examination, ...] = (folder.UNCHANGED,)

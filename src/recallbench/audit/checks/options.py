@@ -173,7 +173,7 @@ def _stated_value(flag: str, options: Mapping[str, Any], metrics: Metrics) -> tu
     for spelling in (name, f"{name}s", name.removeprefix("no_")):
         if spelling in options:
             return spelling, options[spelling]
-    if name == MAX_TOKENS:
+    if name in (MAX_TOKENS, "pipeline"):
         return name, None
     # Some options are in metrics.json under their own name.
     return name, metrics.retrieval.model_dump().get(name, _UNKNOWN)
@@ -183,7 +183,7 @@ def _alike(flag: str, value: str, stated: Any, metrics: Metrics) -> bool:
     if stated is _UNKNOWN:
         return True
     if flag == "pipeline":
-        return Path(value).name == str(stated).removesuffix(SEARCH_ALONE).strip()
+        return stated is not None and Path(value).name == str(stated).removesuffix(SEARCH_ALONE).strip()
     if isinstance(stated, bool):
         return stated != flag.startswith("no-")
     if isinstance(stated, list):
