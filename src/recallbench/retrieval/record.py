@@ -63,5 +63,3 @@ class Retrieval:
     """What each stage of a pipeline handed on, question by question; empty without a pipeline."""
     timings: Timings = field(default_factory=Timings)
     failures: Failures = field(default_factory=Failures)
-    traces: list[QuestionTrace] = field(default_factory=list)
-    """What each stage of a pipeline handed on, by question; empty where there is none."""
