@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -19,10 +19,11 @@ from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.reading import state
 from recallbench.results.dataset import Dataset
 from recallbench.results.figures import Figures, figures
+from recallbench.results.kept import placed_ranking, stated_question
 from recallbench.results.metrics import HubPart, Metrics
 from recallbench.results.result import Result
 from recallbench.results.retrievals import CONTROL_RUN, NAMES, read_document_names
-from recallbench.results.rows import HitRow, Row, position_of
+from recallbench.results.rows import HitRow, Row
 from recallbench.results.trec import read_run
 from recallbench.retrieval.pipeline.pipeline import pipeline_words
 from recallbench.retrieval.ranking import Ranking
@@ -159,7 +160,7 @@ class AuditSubject:
             return tuple(
                 replace(question, one_find=False) if all_needed else question for question in self.dataset.questions
             )
-        return tuple(_stated_question(row) for row in _first_rows(self.readable_rows).values())
+        return tuple(stated_question(row) for row in _first_rows(self.readable_rows).values())
 
     @_CachedOutcome
     def candidates(self) -> tuple[int, ...]:
@@ -177,7 +178,7 @@ class AuditSubject:
         control = self.control
 
         def ranking_of(question: Question, size: int, hits: Sequence[HitRow]) -> Ranking:
-            return _ranking(question, size, [(hit.id, hit.score) for hit in hits])
+            return placed_ranking(question, size, [(hit.id, hit.score) for hit in hits])
 
         return Retrieval(
             Calls(self.rules.default_k, stated.depth),
@@ -187,7 +188,7 @@ class AuditSubject:
             short=[ranking_of(q, size, (rows[q.id].hits_of_k_call or ()) if q.id in rows else ()) for q, size in sized]
             if len(stated.calls) > 1
             else None,
-            control=[_ranking(q, size, control.get(q.id, ())) for q, size in sized],
+            control=[placed_ranking(q, size, control.get(q.id, ())) for q, size in sized],
             segments=self.dataset.segments if self.has_dataset else stated.segments,
             failed=stated.failed,
         )
@@ -241,12 +242,6 @@ def _first_rows(rows: Sequence[Row]) -> dict[str, Row]:
     return first
 
 
-def _ranking(question: Question, size: int, hits: Sequence[tuple[str, float]]) -> Ranking:
-    placed = [(position_of(id, question.scope, size), score) for id, score in hits]
-    in_scope = [(position, score) for position, score in placed if position is not None]
-    return Ranking(question.id, tuple(position for position, _ in in_scope), tuple(score for _, score in in_scope))
-
-
 def _as_pinned(derived: HubPart | None, stated: HubPart | None) -> HubPart | None:
     """Return the derived part without the pins that were added after the result was made."""
     if derived is None or stated is None:
@@ -254,26 +249,6 @@ def _as_pinned(derived: HubPart | None, stated: HubPart | None) -> HubPart | Non
     before = {file.name for file in stated.files if not file.pinned}
     files = [file.model_copy(update={"pinned": file.pinned and file.name not in before}) for file in derived.files]
     return derived.model_copy(update={"files": files})
-
-
-def _stated_question(row: Row) -> Question:
-    def placed(ids: Iterable[str]) -> dict[str, int]:
-        positions = {id: position_of(id, row.scope, row.candidates) for id in ids}
-        return {id: position for id, position in positions.items() if position is not None}
-
-    return Question(
-        row.scope,
-        row.question_id,
-        row.question or "",
-        frozenset(placed(row.gold).values()),
-        row.kind,
-        grades={position: row.grades[id] for id, position in placed(row.grades).items()},
-        cluster=row.cluster,
-        abstention=row.abstention,
-        denominators=frozenset(row.denominators),
-        one_find=row.one_find,
-        tenant=row.tenant,
-    )
 
 
 def _stated_survey(metrics: Metrics) -> Survey:

@@ -32,6 +32,10 @@ class StageOption(StoreOption):
     def typed(self) -> str:
         return f"`{self.name}`"
 
+    @property
+    def description(self) -> str:
+        return self.help + (f" [default: {self.default}]" if self.default else " [required]" if self.required else "")
+
 
 @dataclass(frozen=True, slots=True)
 class StageRequest:
