@@ -53,6 +53,8 @@ def test_questions_carry_gold_kind_cluster_and_denominators(locomo: Make) -> Non
         ("conv-1/q3", set(), "open-domain", ["all"]),
     ]
     assert {question.cluster for question in haystack.questions} == {"conv-1"}
+    answers = [(question.answer, question.declined) for question in haystack.questions]
+    assert answers == [("a boat", False), ("1", False), ("", True), ("No", False)]
     assert locomo().clustered
 
 

@@ -32,6 +32,7 @@ def test_an_item_is_a_scope_with_one_question(longmemeval: Make) -> None:
     assert (haystack.scope, question.scope, question.id) == ("q1", "q1", "q1")
     assert (question.text, question.kind, question.gold) == ("Where is my key?", "multi-session", {1})
     assert question.asked_at == datetime(2023, 5, 30, 23, 40, tzinfo=UTC)
+    assert (question.answer, question.declined) == ("In the shoe", False)
     assert haystack.segments[0].occurred_at == datetime(2023, 5, 20, 2, 21, tzinfo=UTC)
     assert (question.cluster, corpus.clustered) == ("", False)
 

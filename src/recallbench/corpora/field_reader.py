@@ -93,6 +93,11 @@ class FieldReader:
             raise self.refusal(field, "a whole number", describe(value))
         return int(value)
 
+    def answer(self, record: dict[str, Any]) -> str:
+        """The field `answer` in words: a number is some questions' answer; empty where there is none."""
+        value = record.get("answer")
+        return str(value).strip() if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""
+
     def entries(self, record: Any, field: str) -> list[Any]:
         """A field that holds a list, perhaps empty."""
         value: list[Any] = self._field(record, field, list)

@@ -21,6 +21,8 @@ from recallbench.corpora.stream import Stream
 WITH_EVIDENCE, ALL, NON_ADVERSARIAL = DENOMINATORS = ("with-evidence", "all", "non-adversarial")
 """Questions with evidence, the protocol's count; all of the file; those with evidence that aren't adversarial."""
 
+ADVERSARIAL = "adversarial"
+"""The kind of questions that rest on something that nobody said: the right answer declines."""
 _SESSION = re.compile(r"session_([0-9]+)")
 _WHEN = re.compile(r"([0-9]{1,2}):([0-9]{2}) ([ap]m) on ([0-9]{1,2}) ([A-Z][a-z]+), ([0-9]{4})")
 _MONTHS = (
@@ -105,8 +107,18 @@ class Locomo(FileCorpus):
         kind = self.rules.locomo_kinds[category]
         counted = {ALL}
         if gold:
-            counted |= {WITH_EVIDENCE} if kind == "adversarial" else {WITH_EVIDENCE, NON_ADVERSARIAL}
-        return Question(scope, name, text, frozenset(gold), kind, cluster=scope, denominators=frozenset(counted))
+            counted |= {WITH_EVIDENCE} if kind == ADVERSARIAL else {WITH_EVIDENCE, NON_ADVERSARIAL}
+        return Question(
+            scope,
+            name,
+            text,
+            frozenset(gold),
+            kind,
+            cluster=scope,
+            denominators=frozenset(counted),
+            answer=here.answer(record),
+            declined=kind == ADVERSARIAL,
+        )
 
 
 def _dialog(scope: str, conversation: dict[str, Any], reader: FieldReader, oddities: Oddities) -> _Dialog:

@@ -137,7 +137,18 @@ def _question(name: str, record: dict[str, Any], ids: list[str], user_evidence: 
     counted = {ALL}
     if not abstention:
         counted |= {ANSWERABLE, OFFICIAL} if user_evidence else {ANSWERABLE}
-    return Question(name, name, text, gold, kind, asked_at, abstention=abstention, denominators=frozenset(counted))
+    return Question(
+        name,
+        name,
+        text,
+        gold,
+        kind,
+        asked_at,
+        abstention=abstention,
+        denominators=frozenset(counted),
+        answer=reader.answer(record),
+        declined=abstention,
+    )
 
 
 def _bad_turn(turn: Any, reader: FieldReader) -> Exception:

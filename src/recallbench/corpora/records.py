@@ -88,6 +88,10 @@ class Question:
     """The part of such gold that is known by id."""
     one_find: bool = False
     """Its gold segments say one thing: the first that comes back has found it."""
+    answer: str = field(default="", compare=False)
+    """The right answer in words, as its corpus has it; empty where that has none."""
+    declined: bool = field(default=False, compare=False)
+    """The right answer is that it can't be answered."""
     name: str = field(default="", compare=False)
     """What people read of it, where its id only counts lines: its text."""
     line: str = field(default="", compare=False)

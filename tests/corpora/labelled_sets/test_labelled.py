@@ -75,7 +75,7 @@ def test_the_short_form_is_read(tmp_path: Path) -> None:
     folder = short(
         tmp_path / "team",
         [
-            {"query": "When?", "relevant": ["oslo"], "tenant": "north"},
+            {"query": "When?", "relevant": ["oslo"], "tenant": "north", "answer": 9},
             {"query_id": "rain", "query": "Where?", "relevant": {"bergen": 3, "fjord": 0}, "tenant": "north"},
             {"query": "Who?", "relevant": [], "kind": "abstention", "tenant": "south"},
         ],
@@ -86,6 +86,7 @@ def test_the_short_form_is_read(tmp_path: Path) -> None:
         ("rain", {1}, {1: 3.0}, False),
         ("q3", frozenset(), {}, True),
     ]
+    assert [(q.answer, q.declined) for q in questions] == [("9", False), ("", False), ("", True)]
 
 
 def test_the_name_holds_the_hash_of_what_decides(tmp_path: Path) -> None:
@@ -170,6 +171,7 @@ def test_a_bad_document_is_named_with_its_line(
         (changed(QUERIES, 1, _id="q1"), JUDGED, "queries.jsonl: line 2: field _id", "q1 again"),
         (changed(QUERIES, 1, text=" "), JUDGED, "query q2 (line 2): field text", "only blanks"),
         (changed(QUERIES, 1, tenant="west"), JUDGED, "query q2 (line 2): field scope", "west"),
+        (changed(QUERIES, 1, answer=["nine"]), JUDGED, "query q2 (line 2): field answer", "a list"),
         (changed(QUERIES, 1, labelled_at=5), JUDGED, "query q2 (line 2): field labelled_at", "5"),
     ],
 )

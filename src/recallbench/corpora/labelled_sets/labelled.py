@@ -220,6 +220,8 @@ def _question(
         expected=label.expected if by_text else "",
         by_id=known_by_id,
         one_find=by_text and not abstention,
+        answer=label.answer,
+        declined=abstention,
         name=label.name,
         line=label.line,
     )

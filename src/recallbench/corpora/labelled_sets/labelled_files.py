@@ -70,6 +70,8 @@ class LabelledQuery:
     reader: FieldReader
     expected: str = ""
     """The text of an answer."""
+    answer: str = ""
+    """The right answer in words, for whoever answers from what was found."""
     fields: tuple[str, ...] = ()
     """The names of its line's fields."""
     name: str = ""
@@ -302,8 +304,15 @@ def _label(
         _time(record, "labelled_at", reader),
         reader,
         reader.text(record, "expected") if record.get("expected") is not None else "",
+        _answer(record, reader),
         tuple(record),
     )
+
+
+def _answer(record: dict[str, Any], reader: FieldReader) -> str:
+    if record.get("answer") is None:
+        return ""
+    return reader.answer(record) or reader.text(record, "answer")
 
 
 def _relevant(record: dict[str, Any], reader: FieldReader) -> dict[str, float]:
