@@ -7,7 +7,8 @@
 
 `evaluate` measures one or several retrievers on cases of one's own, and returns a `Report` or several side by side;
 `precision`, `recall`, `ndcg` and `mrr` score one ranking. `run` measures a store under the protocol, `load` reads the
-result of a run, `table` puts reports or results side by side. Everything else is behind the program `recallbench`, and
+result of a run, `table` puts reports or results side by side; `Pipeline` is the stages between a question and its
+ranking. Everything else is behind the program `recallbench`, and
 may change without notice.
 """
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from recallbench.cases.thresholds import BelowThreshold
     from recallbench.cli.in_python import run
     from recallbench.errors import RecallBenchError
+    from recallbench.retrieval.pipeline.pipeline import Pipeline
 
 __version__ = "0.1.0"
 
@@ -33,6 +35,7 @@ __all__ = [
     "BelowThreshold",
     "Case",
     "LoadedResult",
+    "Pipeline",
     "RecallBenchError",
     "Report",
     "SideBySide",
@@ -52,6 +55,7 @@ _HOMES = {
     "BelowThreshold": "cases.thresholds",
     "Case": "cases.case",
     "LoadedResult": "cases.loaded_result",
+    "Pipeline": "retrieval.pipeline.pipeline",
     "RecallBenchError": "errors",
     "Report": "cases.report",
     "SideBySide": "cases.side_by_side",

@@ -21,6 +21,7 @@ from recallbench.cli.options import run_options, single_corpus, take_corpus
 from recallbench.cli.settings_file import option_words
 from recallbench.confidential import remember_environment, remember_logins
 from recallbench.errors import UsageError
+from recallbench.retrieval.pipeline.pipeline import Pipeline
 from recallbench.runs.run import run as measure
 from recallbench.stores.outside.class_memory import ADDING
 from recallbench.stores.outside.instance import class_of, parameters_of
@@ -39,7 +40,8 @@ def run(corpus: str | None = None, store: Any = None, **options: Any) -> LoadedR
     items and vectors that returns a searcher.
 
     The keywords are the options of the command, with an underscore for a dash: `limit=20`, `folder="tuned"`,
-    `quiet=True`; `set={"alpha": 0.3}` goes to the store or to the constructor of the class, and is recorded. Options
+    `quiet=True`; `set={"alpha": 0.3}` goes to the store or to the constructor of the class, and is recorded.
+    `pipeline=` takes a file, a `recallbench.Pipeline`, or a list of stages, each a dict as its table in a file. Options
     that are left out come from variables and defaults, as for the command.
 
     The protocol's gate on the seed holds only where Python was started with PYTHONHASHSEED=42, which the command does
@@ -48,6 +50,12 @@ def run(corpus: str | None = None, store: Any = None, **options: Any) -> LoadedR
     if corpus is not None and not isinstance(corpus, str):
         raise UsageError("corpus is a name", expected="as 'locomo'", found=f"a {type(corpus).__name__}")
     remember_environment(os.environ)
+    stages = options.pop("pipeline", None)
+    if stages is not None and not isinstance(stages, (Pipeline, str, os.PathLike)):
+        stages = Pipeline.of(stages)
+    given_stages = stages if isinstance(stages, Pipeline) else None
+    if stages is not None and given_stages is None:
+        options["pipeline"] = stages
     with _named(store, options) as named:
         arguments = [*([] if corpus is None else [corpus]), *_arguments({**options, **named})]
         remember_logins(arguments)
@@ -61,6 +69,8 @@ def run(corpus: str | None = None, store: Any = None, **options: Any) -> LoadedR
         measured = take_corpus(corpus, of_run)
         (of_run["store"],) = of_run["store"] or (None,)
         chosen = replace(run_options(**of_run), corpus=single_corpus(measured), command=("run", *arguments))
+        if given_stages is not None:
+            chosen = replace(chosen, pipeline=given_stages)
         progress = listener(quiet)
         if "PYTHONHASHSEED" not in os.environ:
             progress.note(f"the gate on the seed fails: start Python with PYTHONHASHSEED={HASH_SEED} to keep it")

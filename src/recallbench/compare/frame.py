@@ -11,9 +11,11 @@ from recallbench.errors import UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.reports.comparison import NOT_STATED, UnlikePart
 from recallbench.results.metrics import Metrics
+from recallbench.results.pipeline_part import StagePart
+from recallbench.retrieval.pipeline.pipeline import pipeline_words
 from recallbench.scoring.editions import FIRST
 
-ALLOWABLE = ("embedder", "store")
+ALLOWABLE = ("embedder", "store", "pipeline")
 """Differences that a user may allow; any other would compare answers to different questions."""
 T = TypeVar("T")
 _SHA256 = re.compile(r"\b[0-9a-f]{64}\b")
@@ -50,7 +52,7 @@ def unlike(first: Metrics, second: Metrics, names: tuple[str, str], allowed: Col
             f"{names[0]} and {names[1]} can't be compared: they differ in {_joined(kind for kind, _ in forbidden)}",
             expected="one protocol, clarifications, dataset, matching, depth, scope and denominator",
             found="; ".join(_in_words(part) for _, part in forbidden),
-            remedy="measure both alike; --allow is for embedder and store only",
+            remedy="measure both alike; --allow is for embedder, store and pipeline only",
         )
     missing = [kind for kind in ALLOWABLE if kind in {kind for kind, _ in allowable} - set(allowed)]
     if missing:
@@ -143,10 +145,23 @@ def _system_differences(first: Metrics, second: Metrics) -> Iterator[tuple[str, 
         names = {"store": metrics.store.name, "store's variant": metrics.store.variant}
         return {**names, "store's version": metrics.store.version, **settings}
 
-    for kind, facts in (("embedder", embedder), ("store", store)):
+    def pipeline(metrics: Metrics) -> dict[str, str]:
+        if metrics.pipeline is None:
+            return {"pipeline": "search alone"}
+        told = {f"{stage.name}'s {name}": value for stage in metrics.pipeline.stages for name, value in _told(stage)}
+        return {"pipeline": pipeline_words(metrics.pipeline.words, metrics.pipeline.sha256), **told}
+
+    for kind, facts in (("embedder", embedder), ("store", store), ("pipeline", pipeline)):
         differences = list(differing(kind, facts(first), facts(second)))
         # Every detail of another encoder or store differs, so its name is enough.
         yield from (differences[:1] if differences and differences[0][1].what == kind else differences)
+
+
+def _told(stage: StagePart) -> Iterator[tuple[str, str]]:
+    """Yield what a stage said itself of how it worked; the store of a leg with its version."""
+    yield from stage.settings.items()
+    if stage.store:
+        yield "store", f"{stage.store}, {stage.version}"
 
 
 def _check_allowed(allowed: Collection[str]) -> None:

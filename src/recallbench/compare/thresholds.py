@@ -14,6 +14,7 @@ from recallbench.compare import thresholds_abstention, thresholds_latency
 from recallbench.compare.folders import result_side
 from recallbench.compare.frame import unlike
 from recallbench.compare.pairs import measured_parts, pair
+from recallbench.compare.pipelines import refuse_other_pipeline
 from recallbench.compare.rules import Rule, decide, is_out_of_reach, keeps_floor
 from recallbench.compare.side import Side
 from recallbench.compare.thresholds_file import EVERY, PartThresholds, ResultThresholds, ThresholdsFile
@@ -24,6 +25,7 @@ from recallbench.reports.thresholds import REACHES, TOO_SHORT, GateThreshold, Ga
 from recallbench.results.dated import latest_result
 from recallbench.results.metrics import OVERALL
 from recallbench.results.result import Result, open_unchanged
+from recallbench.retrieval.pipeline.pipeline import Pipeline
 from recallbench.scoring.estimate import Estimate, estimates
 from recallbench.scoring.intervals import is_too_short
 from recallbench.scoring.judgement import Bools
@@ -112,6 +114,8 @@ def open_gated(
     else:
         folder = latest_result(thresholds.folder, base)
     result = open_unchanged(folder)
+    if thresholds.pipeline is not None:
+        refuse_other_pipeline(result.metrics, f"{name}: {folder}", Pipeline.read(base / thresholds.pipeline))
     side = result_side(result)
     if thresholds.abilities and not any(side.abilities):
         raise InputError(

@@ -97,7 +97,9 @@ class ResultThresholds(PartThresholds):
 
     folder: str = Field(min_length=1)
     baseline: str | None = Field(default=None, min_length=1)
-    allow: list[Literal["embedder", "store"]] = []
+    allow: list[Literal["embedder", "store", "pipeline"]] = []
+    pipeline: str | None = Field(default=None, min_length=1)
+    """The file of the pipeline that the result is to have been made by."""
     strict: bool = False
     audit: bool = False
     corpus_file: str | None = None
@@ -130,6 +132,11 @@ class ThresholdsFile(_Part):
     percentiles: Rule | None = None
     """The rule of percentiles for results without their own."""
     result: dict[str, ResultThresholds] = Field(min_length=1)
+
+    def with_pipeline(self, path: Path) -> ThresholdsFile:
+        """Return it with this pipeline's file demanded of every result."""
+        results = {name: each.model_copy(update={"pipeline": str(path)}) for name, each in self.result.items()}
+        return self.model_copy(update={"result": results})
 
     @model_validator(mode="before")
     @classmethod

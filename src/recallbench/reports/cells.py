@@ -21,13 +21,15 @@ def figure(value: float | None, digits: int = 4) -> str:
 
 
 def system(metrics: Metrics) -> str:
-    """Return the name of the store, with its settings that are not defaults."""
-    return system_name(metrics.store.name, metrics.store.variant)
+    """Return the name of the store, with its settings that are not defaults and the stages around it."""
+    stages = metrics.pipeline.words if metrics.pipeline else ""
+    return system_name(metrics.store.name, metrics.store.variant, stages)
 
 
-def system_name(store: str, variant: str) -> str:
-    """Return the name of a store with the words for its settings that are not defaults."""
-    return f"{store} ({variant})" if variant else store
+def system_name(store: str, variant: str, stages: str = "") -> str:
+    """Return the name of a store with the words for its settings that are not defaults, and for a pipeline's stages."""
+    named = f"{store} ({variant})" if variant else store
+    return f"{named}: {stages}" if stages else named
 
 
 def share(value: float | None) -> str:

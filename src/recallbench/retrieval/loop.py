@@ -43,6 +43,7 @@ def retrieve(
     timings: Timings,
     progress: Progress,
     keep_going: bool = False,
+    traced: bool = True,
 ) -> Retrieval:
     """Ingest every haystack, then ask every question; `expected` is how many those are.
 
@@ -50,6 +51,8 @@ def retrieve(
     `failures`. A store that stays out of reach, or answers nothing at all, ends the run in any case.
 
     `control` is the lexical one; None where the store under test is that very one, which then is its own control.
+    Of a pipeline it is noted what each stage handed on, unless not `traced`.
+
     A store that holds one scope at a time is asked right after each ingest, so that memory stays small; the lexical
     control always works that way. Any other store is asked once it holds everything, as it would be in use.
     """
@@ -66,8 +69,9 @@ def retrieve(
         control.prepare(0)
     result.version = store.version()
     if pipeline is not None:
-        pipeline.recording = True
-    answers = expected * (1 if store.prefix_stable and not slow else 2)  # a slow pipeline works again to compare stages
+        pipeline.recording = traced
+    # A slow pipeline works once more where its stages are compared.
+    answers = expected * (1 if store.prefix_stable and not (slow and traced) else 2)
     stage = (
         ("ingesting and asking", answers, "answers")
         if store.one_scope_at_a_time
@@ -141,7 +145,7 @@ def _ask(
     result.rankings += failures.empty_failed(deep)
     if result.short is not None:
         result.short += failures.empty_failed(short)
-    if isinstance(store, PipelineStore):
+    if isinstance(store, PipelineStore) and store.recording:
         with timings.phase("stages compared"):
             result.traces += _traces(store, requests, advance if store.is_slow else lambda done: None)
     _time(store, sample, "warm", result)

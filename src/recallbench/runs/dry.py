@@ -13,6 +13,7 @@ from recallbench.progress import Silent
 from recallbench.protocol.reproductions import find_reproduction
 from recallbench.results.manifest import differences
 from recallbench.results.result import open_result
+from recallbench.retrieval.pipeline.pipeline import Pipeline
 from recallbench.runs.options import Options
 from recallbench.runs.readiness import readiness
 from recallbench.runs.run import run
@@ -25,12 +26,14 @@ def dry_run(options: Options) -> bool:
         find_reproduction(options.reproduce, options.corpus)
     with scratch(Path(tempfile.gettempdir())) as place:
         write_miniature(options.corpus, place / "miniature")
+        pipeline = options.pipeline if options.pipeline is not None and _can_be_rehearsed(options.pipeline) else None
         rehearsal = replace(
             options,
+            pipeline=pipeline,
             corpus_file=place / "miniature",
             allow_deviations=frozenset({"dataset"}),
             allow_random_matches=True,
-            store="exact",
+            store="exact" if pipeline is None or pipeline.searches_store else None,
             embedder="hash",
             max_tokens=None,
             dsn=None,
@@ -50,6 +53,12 @@ def dry_run(options: Options) -> bool:
     for line in wrong:
         print(f"  artefacts: {visible(line)}")
     return print_readiness(options) and not wrong
+
+
+def _can_be_rehearsed(pipeline: Pipeline) -> bool:
+    """Return whether its stages work on a miniature: none asks a server, and some leg takes vectors."""
+    dense = any(leg.method in ("store", "dense") for leg in pipeline.legs)
+    return dense and not any(spec.stage.asks_endpoint for spec in pipeline)
 
 
 def print_readiness(options: Options) -> bool:

@@ -29,7 +29,16 @@ def retrieve_afresh(
         embed_texts(haystacks(), embedder, segments)
     with closing(plan.open_system(embedder, progress)) as store:
         return retrieve(
-            haystacks, store, None, embedder, expected=expected, calls=calls, timings=Timings(), progress=progress
+            haystacks,
+            store,
+            None,
+            embedder,
+            expected=expected,
+            calls=calls,
+            timings=Timings(),
+            progress=progress,
+            keep_going=plan.pipeline is not None and plan.keeps_going,
+            traced=False,
         )
 
 

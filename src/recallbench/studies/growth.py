@@ -65,7 +65,11 @@ def growth(options: Options, factors: Sequence[int], distractors: Path | None, s
             sizes.append(_size(factor, larger, retrieval))
     return Growth(
         corpus=options.corpus,
-        store=system_name(plan.store, variant_of(plan.store, plan.options.store_options)),
+        store=system_name(
+            plan.store,
+            variant_of(plan.store, plan.options.store_options),
+            plan.pipeline.words() if plan.pipeline else "",
+        ),
         version=version,
         embedder=plan.embedder or "no embedder",
         seed=seed,

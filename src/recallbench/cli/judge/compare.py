@@ -29,7 +29,16 @@ EXAMPLES = (
 @command(
     argument("first", "The result folder (or TREC run) to start from.", metavar="A", type=PATH),
     argument("second", "The result to compare with it.", metavar="B", type=PATH),
-    option("allow", "What may differ: embedder, store, or embedder,store (the normal A/B).", multiple=True),
+    option(
+        "allow",
+        "What may differ: embedder, store, pipeline; several as embedder,store (the normal A/B).",
+        multiple=True,
+    ),
+    option(
+        "pipeline",
+        "A pipeline's file: B must have been made by it, and A may have been made otherwise (--allow pipeline).",
+        type=PATH,
+    ),
     option(
         "measures",
         "Measures, separated by commas [default: the two primary and six secondary ones].",
@@ -51,6 +60,7 @@ def compare(
     first: Path,
     second: Path,
     allow: tuple[str, ...],
+    pipeline: Path | None,
     measures: tuple[str, ...],
     fail_if: tuple[str, ...],
     strict: bool,
@@ -79,6 +89,8 @@ def compare(
     conditions = parse_failures(fail_if, strict)
     measure_names = _split_at_commas(measures)
     if qrels is not None:
+        if pipeline is not None:
+            raise UsageError("--pipeline is for result folders", remedy="TREC runs do not say how they were made")
         named = (clusters, cluster_prefix)
         comparison = _runs(
             first, second, qrels, measure_names, conditions, _split_at_commas(allow), named, corpus_file, show, ties
@@ -88,7 +100,8 @@ def compare(
             raise UsageError("--clusters and --cluster-prefix are for TREC runs", remedy="folders state their clusters")
         if typed("ties"):
             raise UsageError("--ties is for TREC runs", remedy="folders keep their rankings in order")
-        comparison = _folders(first, second, measure_names, conditions, _split_at_commas(allow), corpus_file, show)
+        allowed = _split_at_commas(allow)
+        comparison = _folders(first, second, measure_names, conditions, allowed, corpus_file, show, pipeline)
     if as_json:
         print(plain(comparison.model_dump_json(indent=1)))
     elif as_markdown:
@@ -109,10 +122,13 @@ def _folders(
     allowed: Sequence[str],
     corpus_file: Path | None,
     show: int,
+    pipeline: Path | None,
 ) -> Comparison:
     from recallbench.compare.folders import compare_results, corpus_texts
+    from recallbench.compare.pipelines import ALLOWED, refuse_other_pipeline
     from recallbench.results.folder import not_a_result
     from recallbench.results.result import open_with_manifest
+    from recallbench.retrieval.pipeline.pipeline import Pipeline
     from recallbench.scoring.measures.registry import parse
 
     for path in (first, second):
@@ -121,6 +137,9 @@ def _folders(
     first_result, second_result = open_with_manifest(first), open_with_manifest(second)
     texts = None if corpus_file is None else corpus_texts(first_result, corpus_file, dict(os.environ))
     measures = [parse(text) for text in measure_names]
+    if pipeline is not None:
+        refuse_other_pipeline(second_result.metrics, str(second), Pipeline.read(pipeline))
+        allowed = [*allowed, ALLOWED]
     return compare_results(first_result, second_result, measures, conditions, allowed=allowed, show=show, texts=texts)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from recallbench.cli import options
-from recallbench.cli.command import PATH, VARIABLES, argument, choice, command, flag
+from recallbench.cli.command import PATH, VARIABLES, argument, choice, command, flag, option
 from recallbench.escaping.document import plain
 from recallbench.escaping.terminal import visible
 from recallbench.reports.table import Part, print_parts
@@ -36,21 +36,30 @@ EPILOG = (
         default=Path("recallbench.toml"),
         help="The file that names results and their thresholds.",
     ),
+    option("pipeline", "A pipeline's file: every result must have been made by it.", type=PATH),
     choice("format", "How the table is printed.", ["text", "markdown", "json"], default="text"),
     flag("update", "Store each result as its baseline; check no threshold."),
     flag("replace", "With --update: replace a baseline that is there."),
     options.QUIET,
     epilog=EPILOG,
 )
-def gate(results: tuple[str, ...], config: Path, format: str, update: bool, replace: bool, quiet: bool) -> int:
+def gate(
+    results: tuple[str, ...],
+    config: Path,
+    pipeline: Path | None,
+    format: str,
+    update: bool,
+    replace: bool,
+    quiet: bool,
+) -> int:
     """Check results against thresholds, and exit 1 where one falls short.
 
     The file has a table [result.NAME] for each result. Its keys are folder (a pattern means its latest match),
     at_least, drops (against a baseline, by the paired comparison), abstention (auroc at least, false_retrieval at
-    most), p95_ms, p95_ratio (to the baseline's p95, on the same hardware), kinds, abilities and tenants. Each folder is
-    checked before its figures are used. A threshold that not even an oracle could reach is an error, listed with the
-    others. thresholds = "recommended" sets the four that teams use: precision@10(retrieved) .80, recall_frac@10 .70,
-    ndcg@10 .85 and mrr@10 .90.
+    most), p95_ms, p95_ratio (to the baseline's p95, on the same hardware), pipeline (the file that it was made by),
+    kinds, abilities and tenants. Each folder is checked before its figures are used. A threshold that not even an
+    oracle could reach is an error, listed with the others. thresholds = "recommended" sets the four that teams use:
+    precision@10(retrieved) .80, recall_frac@10 .70, ndcg@10 .85 and mrr@10 .90.
     """
     from recallbench.cli.bars import listener
     from recallbench.compare import thresholds
@@ -61,6 +70,8 @@ def gate(results: tuple[str, ...], config: Path, format: str, update: bool, repl
     if replace and not update:
         raise UsageError("--replace goes with --update", expected="both", found="--replace alone")
     file = read_thresholds(config)
+    if pipeline is not None:
+        file = file.with_pipeline(pipeline.absolute())
     folders = _folders_by_name(file, results)
     if update:
         return _update(file, config.parent, folders, replace)
