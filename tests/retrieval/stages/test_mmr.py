@@ -25,25 +25,33 @@ def chosen(candidates: list[tuple[int, float]], **options: str) -> list[tuple[in
 
 def test_what_is_like_the_chosen_comes_later() -> None:
     # 2: .5 x .8 + .5; then 3: .5 x .6 - .5 x 0; last 1: .5 x .6 - .5 x .96.
-    assert chosen([(2, 9.0), (1, 8.0), (3, 7.0)]) == [(2, 0.9), (3, 0.3), (1, -0.18)]
+    assert chosen([(2, 9.0), (1, 8.0), (3, 7.0)], relevance="cosine") == [(2, 0.9), (3, 0.3), (1, -0.18)]
 
 
 def test_the_share_of_relevance() -> None:
-    assert chosen([(3, 9.0), (2, 8.0), (1, 7.0)], **{"lambda": "1"}) == [(2, 0.8), (1, 0.6), (3, 0.6)]
+    assert chosen([(3, 9.0), (2, 8.0), (1, 7.0)], relevance="cosine", **{"lambda": "1"}) == [
+        (2, 0.8),
+        (1, 0.6),
+        (3, 0.6),
+    ]
     # Of diversity alone: the first is the most relevant still, the second the least like it.
-    assert chosen([(1, 9.0), (2, 8.0), (3, 7.0)], **{"lambda": "0"}) == [(2, 1.0), (3, 0.0), (1, -0.96)]
-    assert chosen([(4, 2.0), (3, 1.0)], **{"lambda": "1"}) == [(3, 0.6), (4, 0.0)]
+    assert chosen([(1, 9.0), (2, 8.0), (3, 7.0)], relevance="cosine", **{"lambda": "0"}) == [
+        (2, 1.0),
+        (3, 0.0),
+        (1, -0.96),
+    ]
+    assert chosen([(4, 2.0), (3, 1.0)], relevance="cosine", **{"lambda": "1"}) == [(3, 0.6), (4, 0.0)]
 
 
 def test_relevance_by_score_keeps_what_a_fusion_decided() -> None:
     given = [(3, 0.03), (1, 0.02), (2, 0.01)]
-    assert chosen(given, relevance="score", **{"lambda": "1"}) == [(3, 1.0), (1, 0.5), (2, 0.0)]
+    assert chosen(given, **{"lambda": "1"}) == [(3, 1.0), (1, 0.5), (2, 0.0)]
     # 3: .5 x 1 + .5; 1: .5 x .5 + .5 x .28; 2: .5 x 0 - .5 x .96.
-    assert chosen(given, relevance="score") == [(3, 1.0), (1, 0.39), (2, -0.48)]
+    assert chosen(given) == [(3, 1.0), (1, 0.39), (2, -0.48)]
 
 
 def test_those_behind_top_keep_their_order_below() -> None:
-    assert chosen([(1, 9.0), (3, 8.0), (2, 7.9), (4, 7.8)], top="2", **{"lambda": "1"}) == [
+    assert chosen([(1, 9.0), (3, 8.0), (2, 7.9), (4, 7.8)], top="2", relevance="cosine", **{"lambda": "1"}) == [
         (1, 0.6),
         (3, 0.6),
         (2, -0.4),

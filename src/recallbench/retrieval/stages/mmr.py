@@ -17,7 +17,10 @@ from recallbench.retrieval.stages.weighted import read_share
 
 LAMBDA = StageOption("lambda", "The share of relevance: 1 is relevance alone, 0 diversity alone", "0.5", (), read_share)
 RELEVANCE = StageOption(
-    "relevance", "What counts as relevance: the cosine to the question, or the score", "cosine", ("cosine", "score")
+    "relevance",
+    "What counts as relevance: the score it was handed, or the cosine to the question",
+    "score",
+    ("score", "cosine"),
 )
 TOP = StageOption("top", "How many candidates it looks at; all where it is left out", parse=positive)
 LEAST = -1.0
@@ -27,9 +30,9 @@ LEAST = -1.0
 class MmrStage(CandidateStage):
     """Chooses one candidate after the other by lambda x relevance - (1 - lambda) x likeness to the chosen.
 
-    As Carbonell and Goldstein (1998) have it: likeness is the highest cosine to one that was chosen before, and
-    relevance the similarity by which was searched, here the cosine to the question: both have one scale. Behind a
-    fusion or a reranker that drops what these decided; `relevance = "score"` takes their scores from 0 to 1 instead.
+    Likeness is the highest cosine to one that was chosen before. Relevance is the score that a candidate was handed
+    with, from 0 to 1, so that a fusion or a reranker before it counts. As Carbonell and Goldstein (1998) have it, it is
+    the similarity by which was searched: `relevance = "cosine"` takes the cosine to the question.
 
     The first is always the most relevant. Ties go by id. Cosines are rounded to nine places, so that a question gets
     one answer alone and among others.
