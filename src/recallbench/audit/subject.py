@@ -193,12 +193,16 @@ class AuditSubject:
             failed=stated.failed,
         )
 
+    @property
+    def survey(self) -> Survey:
+        """The facts of the dataset, where it is at hand; else the stated ones."""
+        return self.dataset.survey if self.has_dataset else _stated_survey(self.metrics)
+
     @_CachedOutcome
     def figures(self) -> Figures:
         """Every figure, derived from the rankings."""
-        survey = self.dataset.survey if self.has_dataset else _stated_survey(self.metrics)
         edition = EDITIONS[self.metrics.statistics_edition]
-        return figures(self.retrieval, survey, self._configuration, self.corpus, self.rules, edition)
+        return figures(self.retrieval, self.survey, self._configuration, self.corpus, self.rules, edition)
 
     @property
     def _configuration(self) -> Configuration:

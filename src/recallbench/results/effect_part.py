@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from recallbench.results.metrics_part import MetricsPart
 from recallbench.scoring.stage_lists import Against
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class GoldPart(_Part):
+class GoldPart(MetricsPart):
     """Gold segments that a stage moved over the cut."""
 
     segments: int
     questions: int = Field(description="with at least one of them")
 
 
-class WithoutPart(_Part):
+class WithoutPart(MetricsPart):
     """A measure of the pipeline against the same pipeline without one stage."""
 
     measure: str
@@ -37,7 +34,7 @@ class WithoutPart(_Part):
     losses: int
 
 
-class EffectPart(_Part):
+class EffectPart(MetricsPart):
     """What one stage did to the rankings, and what that was worth."""
 
     calls: int = Field(description="questions that it worked on")

@@ -74,7 +74,7 @@ def figures(
         by_slice = estimates(measures, judged, clusters, slices, edition) if slices else {}
         return {name: [estimate_part(estimate) for estimate in row] for name, row in by_slice.items()}
 
-    kinds = _by_kind(questions, survey)
+    kinds = kind_slices(questions, survey)
     by_kind = table(calls, kinds)
     labelled = is_set_name(corpus.name)
     derived = Figures(
@@ -97,23 +97,24 @@ def figures(
         hub=hub_files(survey),
         matching=match_figures(retrieval, survey, calls),
     )
-    return cast(Figures, _rounded(derived)) if edition.every_figure_rounded else derived
+    return cast(Figures, rounded(derived)) if edition.every_figure_rounded else derived
 
 
-def _rounded(part: Any) -> Any:
+def rounded(part: Any) -> Any:
     """Return the part with every figure rounded, but for a threshold: it is one of the scores in the rows."""
     if isinstance(part, float):
         return round(part, DIGITS)
     if isinstance(part, list):
-        return [_rounded(item) for item in part]
+        return [rounded(item) for item in part]
     if isinstance(part, dict):
-        return {name: _rounded(item) for name, item in part.items()}
+        return {name: rounded(item) for name, item in part.items()}
     if isinstance(part, BaseModel):
-        return part.model_copy(update={name: _rounded(item) for name, item in part if name != "threshold"})
+        return part.model_copy(update={name: rounded(item) for name, item in part if name != "threshold"})
     return part
 
 
-def _by_kind(questions: Sequence[Question], survey: Survey) -> dict[str, Bools]:
+def kind_slices(questions: Sequence[Question], survey: Survey) -> dict[str, Bools]:
+    """Return masks over the questions: of all of them, and of each kind."""
     kinds = np.array([question.kind for question in questions])
     present = set(kinds.tolist())
     slices: dict[str, Bools] = {parts.OVERALL: np.ones(len(kinds), dtype=bool)}

@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from pydantic import Field
 
+from recallbench.results.effect_part import EffectPart
 from recallbench.results.metrics_part import MetricsPart
 from recallbench.retrieval.pipeline.record import PipelineRecord
 
@@ -20,6 +21,11 @@ class StagePart(MetricsPart):
     version: str = Field(default="", exclude_if=lambda text: not text, description="as that store stated it")
     evidence: dict[str, str] = Field(
         default_factory=dict, exclude_if=lambda facts: not facts, description="how that store worked"
+    )
+    effect: EffectPart | None = Field(
+        default=None,
+        exclude_if=lambda part: part is None,
+        description="what it did to the rankings; left out of a stage that decides none",
     )
 
 

@@ -4,15 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from recallbench.corpora.records import Survey
 from recallbench.results.effect_part import EffectPart, GoldPart, WithoutPart
+from recallbench.results.figures import kind_slices, rounded
 from recallbench.results.metrics import OVERALL
+from recallbench.results.pipeline_part import PipelinePart
 from recallbench.retrieval.record import Retrieval
+from recallbench.retrieval.stages.registry import known_kind
 from recallbench.retrieval.stages.stage import Kind
 from recallbench.scoring.judgement import Bools
 from recallbench.scoring.paired import holm
 from recallbench.scoring.stage_changes import stage_changes
 from recallbench.scoring.stage_effects import GoldByQuestion, MeasuredDifference, StageEffects, stage_effects
 from recallbench.scoring.stage_lists import stage_lists
+
+
+def with_effects(pipeline: PipelinePart, retrieval: Retrieval, survey: Survey) -> PipelinePart:
+    """Return the pipeline with what each of its stages did, by the traces of the retrieval."""
+    stages = {stage.name: known_kind(stage.kind) for stage in pipeline.stages}
+    effects = effect_parts(stages, retrieval, kind_slices(retrieval.questions, survey))
+    return pipeline.model_copy(
+        update={
+            "stages": [
+                stage.model_copy(update={"effect": rounded(effects.get(stage.name))}) for stage in pipeline.stages
+            ]
+        }
+    )
 
 
 def effect_parts(

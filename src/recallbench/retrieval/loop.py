@@ -147,7 +147,7 @@ def _ask(
         result.short += failures.empty_failed(short)
     if isinstance(store, PipelineStore) and store.recording:
         with timings.phase("stages compared"):
-            result.traces += _traces(store, requests, advance if store.is_slow else lambda done: None)
+            result.traces += _traces(store, requests, calls.depth, advance if store.is_slow else lambda done: None)
     _time(store, sample, "warm", result)
 
 
@@ -163,11 +163,13 @@ def _time(store: Store, sample: Sequence[_Request], state: str, result: Retrieva
         result.timings.sample.append(QueryTime(id, state if answered else "failed", 1000 * seconds, stages))
 
 
-def _traces(store: PipelineStore, requests: Sequence[_Request], advance: Advance) -> Iterator[QuestionTrace]:
+def _traces(
+    store: PipelineStore, requests: Sequence[_Request], depth: int, advance: Advance
+) -> Iterator[QuestionTrace]:
     """Yield the traces of these questions in their order; an empty one for each that failed."""
     places = {id(request.query): place for place, request in enumerate(requests)}
     traces = [QuestionTrace(request.question.id) for request in requests]
-    for queries, batch in store.take_traces(advance):
+    for queries, batch in store.take_traces(depth, advance):
         for row, query in enumerate(queries):
             place = places[id(query)]
             request = requests[place]

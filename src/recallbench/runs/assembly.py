@@ -11,6 +11,7 @@ from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.results import metrics as parts
 from recallbench.results.figures import figures
 from recallbench.results.pipeline_part import pipeline_part
+from recallbench.results.stage_figures import with_effects
 from recallbench.retrieval.pipeline.composite import PipelineStore
 from recallbench.retrieval.pipeline.record import pipeline_record
 from recallbench.retrieval.record import Retrieval
@@ -60,7 +61,11 @@ def assemble(
         exposure=None if embedder is None else _exposure(retrieval, embedder),
         gates=[],
         verdict=parts.VerdictPart(label="UNVERIFIED", text="UNVERIFIED", pending=[], canonical=False),
-        pipeline=pipeline_part(pipeline_record(store)) if isinstance(store, PipelineStore) else None,
+        pipeline=(
+            with_effects(pipeline_part(pipeline_record(store)), retrieval, survey)
+            if isinstance(store, PipelineStore)
+            else None
+        ),
         reproduction=run.reproduction or None,
         **figures(retrieval, survey, run, corpus, rules),
     )

@@ -24,7 +24,7 @@ from recallbench.escaping.terminal import visible
 from recallbench.reports.report import ReportedRun, render
 from recallbench.reports.reproduction import JSON_NAME, PAGE_NAME, ReproductionRecord, document, page
 from recallbench.reports.result_page import PAGE, page_of
-from recallbench.results import environment, manifest
+from recallbench.results import environment, manifest, stages
 from recallbench.results.folder import staged
 from recallbench.results.known_texts import row_texts
 from recallbench.results.metrics import Metrics
@@ -79,6 +79,8 @@ def write(
             staging / "raw_retrievals.jsonl",
             rows(questions, retrieval.candidates, retrieval.rankings, retrieval.short, texts),
         )
+        if retrieval.traces:
+            _write(staging / stages.NAME, stages.rows(retrieval.traces, with_text=texts is not None))
         _write(staging / "run.trec", trec_run(questions, retrieval.rankings, depth, tag))
         _write(staging / CONTROL_RUN, trec_run(questions, retrieval.control, depth, CONTROL_TAG))
         _write(staging / "qrels.trec", trec_qrels(questions))

@@ -16,6 +16,7 @@ from recallbench.audit.checks import (
     recorded,
     report,
     rows,
+    stages,
     timings,
 )
 from recallbench.audit.examination import Examination
@@ -64,7 +65,7 @@ CHECKS: tuple[Examination, ...] = (
     timings.TIMINGS,
     ranges.RANGES,
 )
-OF_A_PIPELINE: tuple[Examination, ...] = (pipeline.PIPELINE,)
+OF_A_PIPELINE: tuple[Examination, ...] = (pipeline.PIPELINE, stages.LISTS, stages.EFFECTS)
 """Checked where a result has a pipeline, or has to have one (RB-OPTIONS)."""
 ON_DEMAND: tuple[Examination, ...] = (exports.CONTROL_AGAIN,)
 """Checked only on request, since it takes longer than all the others."""

@@ -10,6 +10,7 @@ from recallbench.reports.result_page import PAGE
 from recallbench.results.manifest import NAME as MANIFEST
 from recallbench.results.manifest import differences
 from recallbench.results.retrievals import CONTROL_RUN, GRADED, NAMES
+from recallbench.results.stages import NAME as STAGES
 
 ALWAYS = (
     "environment.json",
@@ -28,7 +29,8 @@ SOMETIMES = (JSON_NAME, PAGE_NAME, GRADED, NAMES, PAGE)
 def files(subject: AuditSubject) -> Finding:
     present = {path.name for path in subject.folder.iterdir()}
     problems = [f"{name} is missing" for name in ALWAYS if name not in present]
-    problems += [f"{name} is no part of a result" for name in sorted(present - {*ALWAYS, *SOMETIMES})]
+    sometimes = {*SOMETIMES, *([STAGES] if subject.metrics.pipeline is not None else [])}
+    problems += [f"{name} is no part of a result" for name in sorted(present - {*ALWAYS, *sometimes})]
     for name in sorted(present):
         try:
             regular(subject.folder / name, subject.folder)

@@ -169,7 +169,7 @@ class Chain:
                     lists: list[list[Hit]] = [[] for _ in range(len(batch))]
                     for row in of_rows:
                         lists[row] = next(hits)
-                    found.append(Found(leg.spec.name, place, Candidates.of(lists)))
+                    found.append(Found(leg.spec.name, place, Candidates.of(lists).settled()))
         return found
 
     def _queries(self, batch: QuestionBatch, variants: list[list[Variant]], vectors: bool) -> list[list[Query]]:

@@ -11,6 +11,7 @@ from recallbench.progress import Advance
 from recallbench.retrieval.pipeline.chain import Chain, Encode, Leg, OpenedStage, Passage
 from recallbench.retrieval.pipeline.pipeline import Pipeline
 from recallbench.retrieval.pipeline.trace import BatchTrace
+from recallbench.retrieval.ranking import sort_hits
 from recallbench.retrieval.stages.candidates import Memory
 from recallbench.retrieval.stages.stage import QuestionBatch
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
@@ -75,14 +76,16 @@ class PipelineStore(Store):
         """Return what the last single search took, by stage."""
         return dict(self._chain.seconds)
 
-    def take_traces(self, advance: Advance, *, compare: bool = True) -> Iterator[tuple[Sequence[Query], BatchTrace]]:
-        """Yield what was recorded since the last call; with `compare` also what comes out without each stage."""
+    def take_traces(
+        self, depth: int, advance: Advance, *, compare: bool = True
+    ) -> Iterator[tuple[Sequence[Query], BatchTrace]]:
+        """Yield what was recorded since the last call; with `compare` also the rankings without each stage, cut."""
         passages, self._passages = self._passages, []
         self._chain.seconds = {}  # what is done once more for a comparison is no part of the pipeline's own time
         for passage in passages:
             trace = passage.trace()
             for name in self.compared if compare else ():
-                self._compare(name, passage, trace)
+                self._compare(name, passage, depth, trace)
             yield passage.batch.queries, trace
             advance(len(passage.batch))
 
@@ -96,7 +99,7 @@ class PipelineStore(Store):
             if not (alone and spec.kind == "search")
         ]
 
-    def _compare(self, name: str, passage: Passage, trace: BatchTrace) -> None:
+    def _compare(self, name: str, passage: Passage, depth: int, trace: BatchTrace) -> None:
         rows = len(passage.batch)
         try:
             outcome = self._chain.without(name, passage)
@@ -107,7 +110,7 @@ class PipelineStore(Store):
             return
         if outcome is not None:
             final, again = outcome
-            trace.without[name] = [tuple(final.ids_of(row)) for row in range(rows)]
+            trace.without[name] = [sort_hits(hits)[0] for hits in final.first(depth).hits()]
             trace.again[name] = [again] * rows
 
     def totals(self) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from recallbench.retrieval.ranking import sort_hits
 from recallbench.stores.store import Hit, Item, Matrix
 
 Ids = npt.NDArray[np.int64]
@@ -55,6 +56,22 @@ class Candidates:
         if count >= self.ids.shape[1]:
             return self
         return type(self)(self.ids[:, :count], self.scores[:, :count], np.minimum(self.sizes, count))
+
+    def settled(self) -> Self:
+        """Return the candidates in the one order of rankings, in which ties stand by id and no id stands twice.
+
+        What a store answers need not be: a stage that goes by ranks would hang on how it broke its ties.
+        """
+        ids, scores = self.ids, self.scores
+        tied = (scores[:, 1:] == scores[:, :-1]) & (ids[:, 1:] < ids[:, :-1])
+        wrong = (self.present[:, 1:] & ((scores[:, 1:] > scores[:, :-1]) | tied)).any(1)
+        by_id = np.sort(ids, axis=1)
+        wrong |= ((by_id[:, 1:] == by_id[:, :-1]) & (by_id[:, 1:] != NO_ID)).any(1)
+        if not wrong.any():
+            return self
+        return type(self).of(
+            [list(zip(*sort_hits(hits), strict=True)) if wrong[row] else hits for row, hits in enumerate(self.hits())]
+        )
 
     def ids_of(self, row: int) -> list[int]:
         """Return the ids of one question."""

@@ -1,0 +1,146 @@
+"""The lists that each stage of a pipeline handed on, and the figures that rest on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from recallbench.audit.declared import recorded_pipeline
+from recallbench.audit.difference import ROUNDING, differing
+from recallbench.audit.examination import Examination, pass_unless
+from recallbench.audit.gate import Finding
+from recallbench.audit.subject import AuditSubject
+from recallbench.results.rows import Row
+from recallbench.results.stage_figures import with_effects
+from recallbench.results.stages import HandedRow, StageRow, read_stages
+from recallbench.retrieval.pipeline.pipeline import Pipeline
+from recallbench.retrieval.pipeline.trace import Handed, QuestionTrace
+from recallbench.retrieval.ranking import sort_hits
+from recallbench.retrieval.stages.candidates import Candidates, Memory
+from recallbench.retrieval.stages.stage import KEEP, FuseStage, QuestionBatch, StageRequest
+from recallbench.scoring.stage_lists import LISTING
+from recallbench.stores.store import Query
+
+
+def lists(subject: AuditSubject) -> Finding:
+    pipeline = recorded_pipeline(subject.metrics)
+    if pipeline is None:
+        return Finding("pass", "a search alone")
+    rows = read_stages(subject.folder)
+    asked = subject.readable_rows
+    if [row.question_id for row in rows] != [row.question_id for row in asked]:
+        return Finding("fail", f"{len(rows)} rows, which are not of the {len(asked)} questions in their order")
+    traces = [row.trace for row in rows]
+    failed, depth = subject.metrics.retrieval.failed, subject.metrics.retrieval.depth
+    problems = [
+        f"{row.question_id}: {fault}"
+        for row, question in zip(rows, asked, strict=True)
+        for fault in _chained(row, pipeline, question.candidates, row.question_id in failed)
+    ]
+    # What is no list of this pipeline can't be looked at any further.
+    problems = problems or [
+        *_ends(asked, traces, depth),
+        *_fused(pipeline, traces),
+        *_without_last(pipeline, traces, depth),
+    ]
+    return pass_unless(problems, f"{sum(len(row.handed) for row in rows)} lists, each from the one before")
+
+
+def effects(subject: AuditSubject) -> Finding:
+    stated = subject.metrics.pipeline
+    if stated is None:
+        return Finding("pass", "a search alone")
+    by_id = {row.question_id: row.trace for row in read_stages(subject.folder)}
+    retrieval = subject.retrieval
+    traces = [by_id.get(question.id, QuestionTrace(question.id)) for question in retrieval.questions]
+    derived = with_effects(stated, replace(retrieval, traces=traces), subject.survey)
+    problems = [
+        difference
+        for stage, again in zip(stated.stages, derived.stages, strict=True)
+        for difference in differing(stage.effect, again.effect, stage.name)
+    ]
+    return pass_unless(
+        problems, f"{sum(stage.effect is not None for stage in stated.stages)} worked out again, all equal"
+    )
+
+
+def _chained(row: StageRow, pipeline: Pipeline, candidates: int, failed: bool) -> Iterator[str]:
+    """Yield what is wrong with the lists of one question, each for itself and against the one before."""
+    listing = [spec for spec in pipeline if spec.kind in LISTING]
+    names = [handed.stage for handed in row.handed]
+    if names != ([] if failed else [spec.name for spec in listing]):
+        yield f"lists of {', '.join(names) or 'no stage'}"
+        return
+    pool: set[int] = set()
+    for spec, handed in zip(listing, row.handed, strict=bool(names)):
+        ids = set(handed.positions)
+        if len(handed.positions) != len(handed.scores) or list(handed.positions) != _sorted(handed):
+            yield f"{spec.name}: not in the order of its scores, or a segment twice"
+        if spec.kind != "search" and not ids <= pool:
+            yield f"{spec.name}: hands on what it was not handed"
+        if not ids <= set(range(candidates)):
+            yield f"{spec.name}: a segment outside the haystack"
+        keep = KEEP.read(spec.options) if spec.kind != "search" else None
+        if keep is not None and len(ids) > keep:
+            yield f"{spec.name}: hands on {len(ids)}, its keep is {keep}"
+        pool = pool | ids if spec.kind == "search" else ids
+    unknown = {*row.without, *row.again} - {spec.name for spec in pipeline}
+    if unknown:
+        yield f"compared without {', '.join(sorted(unknown))}, which is no stage"
+
+
+def _sorted(handed: HandedRow) -> list[int]:
+    return list(sort_hits(list(zip(handed.positions, handed.scores, strict=False)))[0])
+
+
+def _ends(rows: Sequence[Row], traces: Sequence[QuestionTrace], depth: int) -> Iterator[str]:
+    """Yield the questions whose last list is not the ranking of raw_retrievals.jsonl."""
+    for row, trace in zip(rows, traces, strict=True):
+        last = trace.handed[-1] if trace.handed else Handed("", (), ())
+        ids = [f"{row.scope}/{position}" for position in last.positions[:depth]]
+        if [(hit.id, hit.score) for hit in row.hits] != list(zip(ids, last.scores, strict=False)):
+            yield f"{row.question_id}: the last list is not its ranking"
+
+
+def _fused(pipeline: Pipeline, traces: Sequence[QuestionTrace]) -> Iterator[str]:
+    """Yield the questions whose legs, fused again, give another list; where nothing but their lists decides that."""
+    fuse = next(iter(pipeline.of_kind("fuse")), None)
+    if fuse is None or pipeline.of_kind("rewrite") or not issubclass(fuse.stage, FuseStage):
+        return
+    kind, answered = fuse.stage, [trace for trace in traces if trace.handed]
+    if kind.needs_texts or kind.needs_vectors or kind.asks_endpoint or not answered:
+        return
+    legs = [leg.name for leg in pipeline.legs]
+    found = [
+        Candidates.of([list(zip(t.handed[n].positions, t.handed[n].scores, strict=True)) for t in answered])
+        for n in range(len(legs))
+    ]
+    batch = QuestionBatch([Query(0, "", None)] * len(answered), Memory(texts=False, vectors=False))
+    fused = kind.open(StageRequest(fuse.name, fuse.options, legs=legs)).fuse(batch, found, legs)
+    keep = KEEP.read(fuse.options)
+    for trace, hits in zip(answered, (fused if keep is None else fused.first(keep)).hits(), strict=True):
+        positions, scores = sort_hits(hits)
+        stated = trace.handed[len(legs)]
+        if positions != stated.positions or not np.allclose(scores, stated.scores, rtol=0, atol=ROUNDING):
+            yield f"{trace.question_id}: {fuse.name} of its legs gives another list"
+
+
+def _without_last(pipeline: Pipeline, traces: Sequence[QuestionTrace], depth: int) -> Iterator[str]:
+    """Yield the questions whose ranking without the last stage is not the list before it."""
+    listing = [spec for spec in pipeline if spec.kind in LISTING]
+    last = listing[-1]
+    if last.kind == "search" or (last.kind == "fuse" and pipeline.of_kind("rewrite")):
+        return
+    before = 0 if last.kind == "fuse" else len(listing) - 2
+    for trace in traces:
+        stated = trace.without.get(last.name)
+        if trace.handed and stated is not None and stated != trace.handed[before].positions[:depth]:
+            yield f"{trace.question_id}: without {last.name} it is not the list before"
+
+
+LISTS = Examination(
+    "RB-STAGES", "stages", "each list follows from the one before, and the last one is the ranking", lists
+)
+EFFECTS = Examination("RB-STAGE-EFFECTS", "stage effects", "what each stage did, as the lists give it", effects)

@@ -1,0 +1,119 @@
+"""What a pipeline's stages handed on is worked out again, and an edit of it is seen."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commandline import recallbench
+from recallbench.audit.checks.stages import EFFECTS, LISTS
+from recallbench.audit.gate import Check
+from recallbench.audit.subject import AuditSubject
+from recallbench.corpora.registry import facts
+from recallbench.protocol.frozen import load
+from recallbench.results.result import open_result
+
+PIPELINE = """
+stage = [
+  {kind = "search", method = "dense"},
+  {kind = "search", method = "lexical", depth = 12},
+  {kind = "fuse", method = "weighted", alpha = 0.3, keep = 15},
+  {kind = "diversify", method = "mmr", lambda = 0.9},
+]
+"""
+
+
+@pytest.fixture(scope="module")
+def genuine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pipeline")
+    (folder / "pipeline.toml").write_text(PIPELINE)
+    words = ("run", "canary-locomo", "--embedder", "hash", "--pipeline", "pipeline.toml", "--folder", "result", "-q")
+    assert recallbench(*words, cwd=folder).returncode == 0
+    return folder / "result"
+
+
+def checks(folder: Path) -> tuple[Check, Check]:
+    rules = load()
+    subject = AuditSubject(open_result(folder), rules, facts("canary-locomo", rules), [], {})
+    return LISTS.check(subject), EFFECTS.check(subject)
+
+
+def test_what_the_stages_did_follows_from_their_lists(genuine: Path) -> None:
+    assert [(check.status, check.observed) for check in checks(genuine)] == [
+        ("pass", "632 lists, each from the one before"),
+        ("pass", "4 worked out again, all equal"),
+    ]
+    assert recallbench("audit", "result", "--failures", cwd=genuine.parent).stdout.count("RB-") == 1  # not committed
+
+
+def swap(values: list[Any]) -> None:
+    values[0], values[1] = values[1], values[0]
+
+
+Edit = Callable[[list[dict[str, Any]]], object]
+EDITS: dict[str, tuple[Edit, str]] = {
+    "a question left out": (lambda rows: rows.pop(3), "157 rows, which are not of the 158 questions in their order"),
+    "two questions swapped": (swap, "158 rows, which are not of the 158 questions in their order"),
+    "a list left out": (lambda rows: rows[3]["handed"].pop(1), "q3: lists of dense, weighted, mmr"),
+    "not by score": (lambda rows: swap(rows[3]["handed"][0]["scores"]), "q3: dense: not in the order of its scores"),
+    "from nowhere": (
+        lambda rows: rows[3]["handed"][3]["positions"].__setitem__(0, 99),
+        "q3: mmr: hands on what it was not handed",
+    ),
+    "more than its keep": (
+        lambda rows: rows[3]["handed"].__setitem__(2, rows[3]["handed"][0] | {"stage": "weighted"}),
+        "q3: weighted: hands on 19, its keep is 15",
+    ),
+    "not the fusion": (
+        lambda rows: rows[3]["handed"][0]["scores"].__setitem__(0, 9.5),
+        "q3: weighted of its legs gives another list",
+    ),
+    "not the ranking": (
+        lambda rows: rows[3]["handed"][3]["scores"].__setitem__(0, 9.5),
+        "q3: the last list is not its ranking",
+    ),
+    "another list without the last": (
+        lambda rows: swap(rows[3]["without"]["mmr"]),
+        "q3: without mmr it is not the list before",
+    ),
+    "no such stage": (
+        lambda rows: rows[3]["without"].__setitem__("rrf", []),
+        "q3: compared without rrf, which is no stage",
+    ),
+    "a position that there is none of": (
+        lambda rows: rows[3]["handed"][0]["positions"].__setitem__(-1, 99),
+        "q3: dense: a segment outside the haystack",
+    ),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edited_list_is_seen(genuine: Path, tmp_path: Path, edit: str) -> None:
+    change, told = EDITS[edit]
+    folder = tmp_path / "result"
+    shutil.copytree(genuine, folder)
+    path = folder / "stages.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    change(rows)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = checks(folder)[0]
+    assert (found.status, told in found.observed) == ("fail", True), found.observed
+
+
+def test_an_edited_effect_is_seen(genuine: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "result"
+    shutil.copytree(genuine, folder)
+    path = folder / "metrics.json"
+    metrics = json.loads(path.read_text())
+    metrics["pipeline"]["stages"][2]["effect"]["promoted"]["segments"] += 1
+    path.write_text(json.dumps(metrics))
+    lists, effects = checks(folder)
+    assert (lists.status, effects.status) == ("pass", "fail")
+    assert effects.observed.startswith("weighted.promoted.segments: ")
+    (folder / "stages.jsonl").unlink()
+    assert [check.status for check in checks(folder)] == ["fail", "fail"]
