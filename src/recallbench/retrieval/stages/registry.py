@@ -29,8 +29,14 @@ METHODS: Mapping[Kind, Mapping[str, str]] = {
     },
     "diversify": {"mmr": "mmr.MmrStage"},
     "rerank": {},
-    "generate": {},
-    "judge": {},
+    "generate": {
+        "chat": "chat_answer.ChatAnswerStage",
+    },
+    "judge": {
+        "exact": "exact.ExactJudge",
+        "token-f1": "token_f1.TokenF1Judge",
+        "llm": "llm_judge.LlmJudge",
+    },
 }
 """The module and class of each method, below this package. The search stage also takes the name of any store."""
 CUTTING: frozenset[Kind] = frozenset({"fuse", "diversify", "rerank"})
