@@ -70,12 +70,12 @@ def test_factors_without_documents_are_named_in_every_format(tmp_path: Path) -> 
     words = ("grow", "team", "--store", "bm25", "--distractors", "more.jsonl", "--factors", "1,2,5,10", "-q")
     document = json.loads(recallbench(*words, "--format", "json", cwd=tmp_path).stdout)
     assert (document["left_out"], document["room"], document["pool"]) == ([5, 10], 3, 7)
-    assert document["percentiles"] == "interpolated"
+    assert document["percentiles"] == "nearest-rank"
     assert [size["factor"] for size in document["sizes"]] == [1, 2, 3]
     for format in ("text", "markdown"):
         printed = recallbench(*words, "--format", format, cwd=tmp_path).stdout
         assert "5x, 10x left out: there are documents for 3x, which stands in the last row." in printed
-        assert "warm queries, one by one, on this machine, percentiles interpolated:" in printed
+        assert "warm queries, one by one, on this machine, percentiles are nearest ranks:" in printed
 
 
 def test_a_document_that_matches_an_expected_text_is_no_distractor(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ class Definitions:
     ndcg: NdcgOver = "all"
     """The cases that nDCG is the mean over: all with something to find, or those of them that have grades."""
     percentiles: Rule = NEAREST_RANK
-    """The definition of the p95: the smallest latency that enough do not exceed, or sorted[int(.95 * n)]."""
+    """The definition of the p95: the smallest latency that enough do not exceed, sorted[int(.95 * n)], or linear."""
 
     def __post_init__(self) -> None:
         for name, known in KNOWN.items():
@@ -70,5 +70,9 @@ SHORT: Mapping[str, Callable[[Definitions, int], Measure]] = {
 }
 """The short names, the four of the table first."""
 USUAL = Definitions()
-PERCENTILES: Mapping[Rule, str] = {"nearest-rank": "nearest rank", "index": "sorted[int(share * n)]"}
+PERCENTILES: Mapping[Rule, str] = {
+    "nearest-rank": "nearest rank",
+    "index": "sorted[int(share * n)]",
+    "linear": "linear interpolation",
+}
 """The sentence that describes each rule."""

@@ -196,7 +196,7 @@ def evaluate(*args: Any, **options: Any) -> Report | SideBySide[Report]:
 
     Definitions of other schools, named in every output: `precision="retrieved"` divides by what came back (also in f1
     and f1_of_means), `ndcg="graded"` is over the cases that have grades, and `percentiles="index"` takes
-    sorted[int(.95 * n)] for the p95 of the calls.
+    sorted[int(.95 * n)] for the p95 of the calls, "linear" what numpy and Excel interpolate.
 
     `params={"alpha": 0.3}` records what the retriever was run with: every output shows it, and comparisons name what
     differs. Those of several retrievers are by their names.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from recallbench.cases.scores import CaseScores
 from recallbench.errors import UsageError
 from recallbench.scoring.intervals import LEVEL, Interval
-from recallbench.scoring.quantiles import fewest_for_bound, quantile, quantile_interval
+from recallbench.scoring.quantiles import EACH_BOUND, fewest_for_bound, quantile, quantile_interval
 
 NAME = re.compile(r"p([1-9]\d?)_ms")
 
@@ -70,6 +70,5 @@ def latency_threshold(report: CaseScores, name: str, limit: float) -> LatencyThr
         doubt = f"its upper bound takes {fewest} calls"
     elif observed <= limit < most:
         doubt = f"{failed} case{'s' if failed > 1 else ''} failed, and how long an answer would have taken is not known"
-    # Each end is exceeded in half of what both may miss.
-    bounds = quantile_interval(every, share, 2 * LEVEL - 1)
+    bounds = quantile_interval(every, share, EACH_BOUND)
     return LatencyThreshold(name, float(limit), math.nan if observed is None else observed, bounds, len(every), doubt)

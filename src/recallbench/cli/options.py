@@ -139,8 +139,11 @@ PRECISION = choice(
     ["k", "retrieved"],
     default="k",
 )
-PERCENTILE_RULES = ["nearest-rank", "index"]
-RULES = "The p95 is the least value that 95% do not exceed (nearest-rank), or sorted[int(.95 n)] (index)."
+PERCENTILE_RULES = ["nearest-rank", "index", "linear"]
+RULES = (
+    "The p95 is the least value that 95% do not exceed (nearest-rank), sorted[int(.95 n)] (index), or interpolated as "
+    "numpy and Excel do (linear)."
+)
 
 
 def of_corpus(*corpus_options: CorpusOption) -> list[Declaration]:

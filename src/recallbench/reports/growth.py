@@ -12,6 +12,7 @@ from recallbench.reports.panel import LINE, SECOND, THIRD, Axis, Panel
 from recallbench.reports.plot import Plot
 from recallbench.reports.table import Table
 from recallbench.results.metrics import EstimatePart
+from recallbench.scoring.quantiles import NEAREST_RANK
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class Growth:
 def document(growth: Growth) -> dict[str, object]:
     """Return the JSON document."""
     return asdict(growth) | {
-        "percentiles": "interpolated",
+        "percentiles": NEAREST_RANK,
         "sizes": [
             asdict(size) | {"estimates": [estimate.model_dump() for estimate in size.estimates]}
             for size in growth.sizes
@@ -117,7 +118,7 @@ def notes(growth: Growth) -> list[str]:
         f"{short_names(growth.corpus)}, {growth.store} {growth.version}, {growth.embedder}; "
         f"distractors: {growth.distractors}, seed {growth.seed}.",
         f"Chance is that of {growth.sizes[0].estimates[0].measure}. Times are those of {sampled} warm queries, one by "
-        "one, on this machine, percentiles interpolated: compare them within this table.",
+        "one, on this machine, percentiles are nearest ranks: compare them within this table.",
     ]
 
 

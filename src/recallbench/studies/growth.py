@@ -27,6 +27,7 @@ from recallbench.runs.plan import Plan, plan_run
 from recallbench.scoring.calls import clusters_of, judge_calls
 from recallbench.scoring.estimate import estimates
 from recallbench.scoring.measures.registry import parse
+from recallbench.scoring.quantiles import quantile
 from recallbench.stores.registry import variant_of
 
 MEASURES = ("recall_any@10", "recall_frac@10", "mrr@50")
@@ -132,14 +133,14 @@ def _size(factor: int, haystacks: Sequence[Haystack], retrieval: Retrieval) -> S
     everything = {"all": np.ones(len(retrieval.questions), dtype=bool)}
     row = estimates(measures, calls, clusters_of(retrieval.questions), everything)["all"]
     times = [call.milliseconds for call in retrieval.timings.sample if call.state == "warm"]
-    p50, p95 = (round(float(value), 4) for value in np.percentile(times, [50, 95])) if times else (None, None)
+    p50, p95 = quantile(times, 0.5), quantile(times, 0.95)
     return Size(
         factor=factor,
         stored=sum(len(haystack.segments) for haystack in haystacks),
         largest=max(len(haystack.segments) for haystack in haystacks),
         estimates=tuple(estimate_part(estimate) for estimate in row),
-        p50_ms=p50,
-        p95_ms=p95,
+        p50_ms=None if p50 is None else round(p50, 4),
+        p95_ms=None if p95 is None else round(p95, 4),
         queries=len(times),
         ingest_seconds=round(retrieval.timings.phases.get("ingest", 0.0), 4),
     )

@@ -12,7 +12,7 @@ from recallbench.reports.log_scores import LatencyPart, MeanPart, SlicePart
 from recallbench.scoring.intervals import Interval
 from recallbench.scoring.judgement import Floats
 from recallbench.scoring.measures.measure import Measure
-from recallbench.scoring.quantiles import Rule, place
+from recallbench.scoring.quantiles import Rule, between, place
 from recallbench.scoring.strata import Sampled, weighted_mean
 
 
@@ -30,16 +30,17 @@ class RecallTimes:
     def part(self, rule: Rule) -> LatencyPart:
         """Return p50 and p95 by a rule of percentiles."""
         n = self.counts.total()
-        p50, p95 = (self._at(place(n, share, rule)) if n else None for share in (0.5, 0.95))
+        p50, p95 = (self._at(*place(n, share, rule)) if n else None for share in (0.5, 0.95))
         return LatencyPart(recalls=n, p50_ms=p50, p95_ms=p95, percentiles=rule)
 
-    def _at(self, place: int) -> float | None:
-        reached = 0
-        for value in sorted(self.counts):
+    def _at(self, place: int, further: float) -> float:
+        reached, ordered = 0, sorted(self.counts)
+        for number, value in enumerate(ordered):
             reached += self.counts[value]
             if reached > place:
-                return value
-        return None
+                last = reached == place + 1 and number + 1 < len(ordered)
+                return between(value, ordered[number + 1] if last else value, further)
+        raise ValueError(f"no place {place} among {reached} times")
 
 
 @dataclass(slots=True)
