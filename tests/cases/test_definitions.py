@@ -113,9 +113,7 @@ def test_the_usual_definitions_are_not_named() -> None:
     assert usual.as_dict()["params"].items() >= {"precision": "k", "ndcg": "all", "percentiles": "nearest-rank"}.items()
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"precision": "k "}, {"ndcg": "Graded"}, {"percentiles": "hazen"}, {"precision": 5}]
-)
+@pytest.mark.parametrize("wrong", [{"precision": "k "}, {"ndcg": "Graded"}, {"percentiles": "hazen"}, {"precision": 5}])
 def test_an_unknown_definition_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=f"no such definition of {next(iter(wrong))}") as caught:
         report(**wrong)

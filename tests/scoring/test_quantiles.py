@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 import pytest
 
 from recallbench.scoring.quantiles import percentiles, quantile, quantile_interval

@@ -25,7 +25,7 @@ class LatencyPart(DocumentPart):
     recalls: int = Field(description="recalls whose line says how long they took")
     p50_ms: float | None
     p95_ms: float | None
-    percentiles: str = Field(description="which of the sorted times: nearest-rank; index, sorted[int(.95 n)]; or linear")
+    percentiles: str = Field(description="nearest-rank; index, sorted[int(.95 n)]; or linear, between two times")
 
 
 class SlicePart(DocumentPart):

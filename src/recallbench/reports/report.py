@@ -6,18 +6,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.markdown import Markup, code, fenced, inline, opening
 from recallbench.reports import set_report, summary
 from recallbench.reports.cells import TOO_SHORT, figure, interval, saturation, share, system
 from recallbench.reports.coverage import READING, coverage_table
+from recallbench.reports.latency import HEADING as LATENCY
+from recallbench.reports.latency import interpolated, latency_reading, latency_table
 from recallbench.reports.own_encoder import encoder_remarks
 from recallbench.reports.slices import slice_table
 from recallbench.reports.table import Table
+from recallbench.results.latency import STATES, StageLatency, latencies
 from recallbench.results.metrics import COMPARED, OVERALL, Metrics
 from recallbench.retrieval.timing import Timings
+from recallbench.scoring.editions import EDITIONS
 from recallbench.scoring.intervals import is_too_short
 
 CIRCUMSTANCES = "## Circumstances"
@@ -66,7 +68,7 @@ def _sections(
         _abstention(metrics),
         _exposure(metrics),
         _retrieval(metrics),
-        _circumstances(run),
+        _circumstances(metrics, run),
         _gates(metrics),
         *set_report.sources(metrics),
         _identity(metrics),
@@ -336,20 +338,13 @@ def _as_text(value: Any) -> str:
     return f"{value:.9f}" if isinstance(value, float) else str(value)
 
 
-def _circumstances(run: ReportedRun) -> list[str]:
+def _circumstances(metrics: Metrics, run: ReportedRun) -> list[str]:
     environment = run.environment
     embedding = environment.get("embedding") or {}
     rows = [(phase, f"{seconds:.3f} s") for phase, seconds in run.timings.phases.items()]
-    for state in ("cold", "warm", "failed"):
-        times = np.array([query.milliseconds for query in run.timings.sample if query.state == state])
-        if len(times):
-            p50, p95 = np.percentile(times, [50, 95])
-            rows.append(
-                (
-                    f"one query, {state} ({len(times)} asked one by one)",
-                    f"p50 {p50:.2f} ms, p95 {p95:.2f} ms (interpolated)",
-                )
-            )
+    bounded = EDITIONS[metrics.statistics_edition].bounded_times
+    by_state = {state: latencies(run.timings.sample, state) for state in STATES}
+    rows += [] if bounded else interpolated(by_state)
     if run.timings.cold:
         rows.append(("one query, cold", run.timings.cold))
     rows += [
@@ -366,4 +361,12 @@ def _circumstances(run: ReportedRun) -> list[str]:
         "These differ from run to run and decide no figure above; a phase has a total only, queries are a sample.",
         "",
         *Table(("", ""), rows).markdown(),
+        *(_latency(metrics, by_state) if bounded else []),
     ]
+
+
+def _latency(metrics: Metrics, by_state: Mapping[str, Sequence[StageLatency]]) -> list[str]:
+    if not any(by_state.values()):
+        return []
+    reading = [f"- {opening(sentence)}" for sentence in latency_reading(metrics)]
+    return ["", f"### {LATENCY}", "", *latency_table(by_state).markdown(), "", *reading]

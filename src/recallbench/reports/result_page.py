@@ -11,6 +11,7 @@ from recallbench.escaping.terminal import shortened
 from recallbench.escaping.web import html
 from recallbench.reports.cells import figure, interval, saturation, share
 from recallbench.reports.coverage import READING, coverage_table
+from recallbench.reports.latency import latency_reading, latency_table
 from recallbench.reports.own_encoder import encoder_remarks
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.panel import INK, SECOND, Axis, Panel
@@ -18,10 +19,11 @@ from recallbench.reports.plot import Plot
 from recallbench.reports.summary import leading, opening_sentence, title, verdict_sentence
 from recallbench.reports.table import Table
 from recallbench.results.known_texts import KnownTexts
-from recallbench.results.latency import query_times
+from recallbench.results.latency import StageLatency, stage_latencies
 from recallbench.results.metrics import COMPARED, OVERALL, EstimatePart, Metrics
 from recallbench.results.rankings import Rankings
 from recallbench.results.result import Result
+from recallbench.scoring.editions import EDITIONS
 from recallbench.scoring.quantiles import quantile
 
 PAGE = "report.html"
@@ -57,21 +59,24 @@ SCRIPTS = frozenset({"82819a6635c89bca5ea05dc70122545fe6766c8662d739699e2299f54f
 
 def page_of(result: Result, metrics: Metrics, texts: KnownTexts | None = None) -> str:
     """Return the page of a folder's rankings and times, with these figures."""
-    times = {state: query_times(result.folder, state) for state in ("cold", "warm")}
-    return page(metrics, result.rankings, times, texts)
+    by_state = {state: stage_latencies(result.folder, state) for state in ("cold", "warm")}
+    return page(metrics, result.rankings, by_state, texts)
 
 
 def page(
-    metrics: Metrics, rankings: Rankings, times: Mapping[str, Sequence[float]], texts: KnownTexts | None = None
+    metrics: Metrics,
+    rankings: Rankings,
+    by_state: Mapping[str, Sequence[StageLatency]],
+    texts: KnownTexts | None = None,
 ) -> str:
-    """Return the whole page; `times` are milliseconds by state, cold and warm."""
+    """Return the whole page; `by_state` are the times of single queries, cold and warm."""
     sections = (
         _picture(metrics),
         _kinds(metrics),
         _first_hits(rankings),
         _coverage(metrics),
         _exposure(metrics),
-        _latency(times),
+        _latency(metrics, by_state),
         _failures(metrics, rankings, texts or KnownTexts()),
         _measures(metrics),
         _identity(metrics),
@@ -173,14 +178,16 @@ def _exposure(metrics: Metrics) -> list[str]:
     return ["<h2>What the encoder did not see</h2>", *listing(lines)] if lines else []
 
 
-def _latency(times: Mapping[str, Sequence[float]]) -> list[str]:
+def _latency(metrics: Metrics, by_state: Mapping[str, Sequence[StageLatency]]) -> list[str]:
+    if not any(by_state.values()):
+        return []
+    if EDITIONS[metrics.statistics_edition].bounded_times:
+        return ["<h2>Latency</h2>", *latency_table(by_state).html(), *listing(latency_reading(metrics))]
+    times = {state: latencies[0].milliseconds for state, latencies in by_state.items() if latencies}
     rows = [
         [state, str(len(taken)), *(figure(quantile(taken, part), 2) for part in (0.5, 0.95)), f"{max(taken):.2f}"]
         for state, taken in times.items()
-        if taken
     ]
-    if not rows:
-        return []
     table = Table(("state", "queries", "p50 ms", "p95 ms", "slowest ms"), rows, caption="One query at a time")
     return ["<h2>Latency</h2>", *table.html()]
 

@@ -1,34 +1,87 @@
-"""The latencies in `timings.jsonl`: the times of single queries, cold and warm."""
+"""The latencies in `timings.jsonl`: the times of single queries and of their stages, cold and warm."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from recallbench.errors import InputError
 from recallbench.reading import document, is_finite, objects, parsed
+from recallbench.retrieval.timing import QueryTime
+from recallbench.scoring.quantiles import NEAREST_RANK, Percentile, Rule, percentiles
 
 NAME = "timings.jsonl"
 STATES = ("cold", "warm", "failed")
+SHARES = (0.5, 0.95, 0.99)
+"""The percentiles that are told of times."""
 HARDWARE = ("machine", "cpu", "cores")
 """Facts that must be equal for two latencies to be comparable."""
 
 
+@dataclass(frozen=True, slots=True)
+class StageLatency:
+    """The times of one stage, or of whole queries, in one state."""
+
+    stage: str
+    """Its name in the pipeline; empty for the queries end to end, as their caller waits for them."""
+    milliseconds: tuple[float, ...]
+    """Every single one, in the order in which they were taken."""
+
+    @property
+    def n(self) -> int:
+        """How many were taken."""
+        return len(self.milliseconds)
+
+    def percentiles(self, rule: Rule = NEAREST_RANK) -> list[Percentile]:
+        """Return p50, p95 and p99, each with the bounds that order statistics give."""
+        return percentiles(self.milliseconds, SHARES, rule)
+
+
+def stage_latencies(folder: Path, state: str) -> list[StageLatency]:
+    """Return the times of the queries in that state, end to end first, then of each stage of a pipeline by itself.
+
+    Empty where no query was timed in that state. Raises InputError for a bad time.
+    """
+    return latencies(_sample(folder, state), state)
+
+
+def latencies(sample: Iterable[QueryTime], state: str) -> list[StageLatency]:
+    """Return the same of queries that were timed."""
+    by_stage: dict[str, list[float]] = {}
+    for query in sample:
+        if query.state == state:
+            for stage, milliseconds in (("", query.milliseconds), *query.stages.items()):
+                by_stage.setdefault(stage, []).append(milliseconds)
+    return [StageLatency(stage, tuple(times)) for stage, times in by_stage.items()]
+
+
 def query_times(folder: Path, state: str) -> list[float]:
     """Return the milliseconds of each query timed in that state, in file order; raises InputError for a bad time."""
-    values = []
+    return [query.milliseconds for query in _sample(folder, state)]
+
+
+def _sample(folder: Path, state: str) -> list[QueryTime]:
+    sample = []
     for number, row in objects(folder / NAME):
-        if row.get("state") != state:
-            continue
-        milliseconds = row.get("ms")
-        if not is_finite(milliseconds) or milliseconds < 0:
-            raise InputError(
-                f"{folder.name}/{NAME}, line {number}: not the time of a query",
-                expected="ms, a finite number of 0 or more",
-                found=str(milliseconds),
-                remedy="make the result again with `recallbench run`",
-            )
-        values.append(float(milliseconds))
-    return values
+        if row.get("state") == state:
+            where, stages = f"{folder.name}/{NAME}, line {number}", row.get("stages", {})
+            parts = stages if isinstance(stages, Mapping) else {}
+            split = {str(stage): _time(part, f"{where}: {stage}") for stage, part in parts.items()}
+            sample.append(QueryTime(str(row.get("question_id")), state, _time(row.get("ms"), where), split))
+    return sample
+
+
+def _time(milliseconds: Any, where: str) -> float:
+    if not is_finite(milliseconds) or milliseconds < 0:
+        raise InputError(
+            f"{where}: not the time of a query",
+            expected="ms, a finite number of 0 or more",
+            found=str(milliseconds),
+            remedy="make the result again with `recallbench run`",
+        )
+    return float(milliseconds)
 
 
 def why_none(folder: Path, state: str) -> str:

@@ -37,8 +37,9 @@ class Edition:
     """Whether only the expected text alone is an exact match; else any text that contains it."""
     coverage: bool
     """Whether the coverage of segments and of gold is told."""
-    interpolated: bool
-    """Whether a report interpolates the percentiles of times; else they are nearest ranks, beside their bounds."""
+    bounded_times: bool
+    """Whether times are told by stage as p50, p95 and p99 with their bounds; else as p50 and p95 of queries, which
+    report.md interpolates."""
 
 
 def _first(values: Floats, binary: Sequence[bool], clusters: Ints | None) -> list[Interval]:
@@ -60,7 +61,7 @@ FIRST = Edition(
     abilities=False,
     whole_texts=True,
     coverage=False,
-    interpolated=True,
+    bounded_times=False,
 )
 SECOND = Edition(
     2,
@@ -70,8 +71,8 @@ SECOND = Edition(
     abilities=True,
     whole_texts=False,
     coverage=False,
-    interpolated=True,
+    bounded_times=False,
 )
-CURRENT = replace(SECOND, number=3, coverage=True, interpolated=False)
+CURRENT = replace(SECOND, number=3, coverage=True, bounded_times=True)
 EDITIONS = {edition.number: edition for edition in (FIRST, SECOND, CURRENT)}
 """The editions by number; a result without one is of the first."""

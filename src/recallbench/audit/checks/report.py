@@ -1,8 +1,9 @@
 """report.md and report.html give the re-scored figures and the recorded circumstances."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
+from typing import Any
 
 from recallbench import __version__
 from recallbench.audit.checks.page import differing_lines, differing_words
@@ -83,8 +84,14 @@ def _timings(subject: AuditSubject) -> Timings:
         if "phase" in row:
             timings.phases[str(row["phase"])] = float(row["seconds"])
         else:
-            timings.sample.append(QueryTime(str(row["question_id"]), str(row["state"]), float(row["ms"])))
+            timings.sample.append(_query_time(row))
     return timings
+
+
+def _query_time(row: Mapping[str, Any]) -> QueryTime:
+    stages = row.get("stages", {})
+    split = {str(stage): float(ms) for stage, ms in stages.items()} if isinstance(stages, Mapping) else {}
+    return QueryTime(str(row["question_id"]), str(row["state"]), float(row["ms"]), split)
 
 
 def _in_order_of(stated: Iterable[str], derived: Iterable[str]) -> list[str]:

@@ -1,0 +1,73 @@
+"""The latencies of a result: a row for whole queries and for each stage, cold and warm apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from recallbench.reports.table import Table
+from recallbench.results.latency import SHARES, StageLatency
+from recallbench.results.metrics import Metrics
+from recallbench.scoring.intervals import LEVEL
+from recallbench.scoring.quantiles import Percentile, fewest_for_bound, quantile
+
+WHOLE = "end to end"
+HEADING = "Latency of one query"
+_INCLUDED: Mapping[str, str] = {
+    "rewrite": "includes the model's answer, or the kept one where it was asked before",
+    "search": "its store's answer to every text that is searched for",
+}
+
+
+def latency_table(by_state: Mapping[str, Sequence[StageLatency]]) -> Table:
+    """Return a row for whole queries and for each stage of a pipeline, in each state."""
+    rows = [
+        (
+            latency.stage or WHOLE,
+            state,
+            str(latency.n),
+            *map(_bounded, latency.percentiles()),
+            f"{max(latency.milliseconds):.3f}",
+        )
+        for state, latencies in by_state.items()
+        for latency in latencies
+    ]
+    columns = ("what", "state", "n", *(f"p{share * 100:.0f} ms" for share in SHARES), "slowest ms")
+    return Table(columns, rows, caption="One query at a time")
+
+
+def interpolated(by_state: Mapping[str, Sequence[StageLatency]]) -> list[tuple[str, str]]:
+    """Return the rows of whole queries as earlier editions had them."""
+    rows = []
+    for state, latencies in by_state.items():
+        for latency in latencies[:1]:
+            p50, p95 = (quantile(latency.milliseconds, share, "linear") for share in (0.5, 0.95))
+            name = f"one query, {state} ({latency.n} asked one by one)"
+            rows.append((name, f"p50 {p50:.2f} ms, p95 {p95:.2f} ms (interpolated)"))
+    return rows
+
+
+def latency_reading(metrics: Metrics) -> Iterator[str]:
+    """Yield the sentences on what is in a time, and on how its percentiles are made."""
+    calls = metrics.retrieval.asked * len(metrics.retrieval.calls)
+    stages = metrics.pipeline.stages if metrics.pipeline is not None else []
+    between = ", with all stages and what lies between them, such as embedding a rewritten text" if stages else ""
+    yield f"{WHOLE.capitalize()} is what the caller waits for{between}; embedding the question is no part of it."
+    if stages:
+        yield "A stage's time is that of its own work alone, and no other's is in it."
+    for kind, included in _INCLUDED.items():
+        named = [stage.name for stage in stages if stage.kind == kind]
+        yield from [f"{', '.join(named)}: {included}."] if named else []
+    yield (
+        f"Cold is the first query of a fresh session. Before the warm ones, {calls} searches had been made in the same "
+        "session, these questions among them; no time here is of those."
+    )
+    fewest = " and ".join(f"{fewest_for_bound(share)} for p{share * 100:.0f}" for share in SHARES if share > 0.5)
+    yield (
+        "A percentile is the nearest rank: the least time that so many do not exceed. In brackets are order statistics "
+        f"as bounds, each with {LEVEL:.0%}; a dash stands where n is too small for one: an upper bound takes {fewest}."
+    )
+
+
+def _bounded(percentile: Percentile) -> str:
+    low, high = ("–" if bound is None else f"{bound:.3f}" for bound in (percentile.low, percentile.high))
+    return f"{percentile.value:.3f} ({low} to {high})"
