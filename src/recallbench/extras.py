@@ -14,6 +14,7 @@ EXTRAS = {
     "pandas": ("pandas",),
     "parity": ("ir_measures", "pytrec_eval"),
     "postgres": ("psycopg", "pgvector"),
+    "rerank": ("onnxruntime", "tokenizers"),
 }
 """The modules without which a part can't work."""
 _IN_CHECKOUT = (Path(__file__).resolve().parents[2] / "pyproject.toml").is_file()

@@ -25,6 +25,8 @@ class PinnedFiles:
     """Folder inside an installed package, `module/folder`; empty means the files come from the hub."""
     folder: str = ""
     """Folder of this machine, where they come from there."""
+    extra: str = "embed"
+    """The part of the installation that has the package."""
 
     @property
     def model_file(self) -> str:

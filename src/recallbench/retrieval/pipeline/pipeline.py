@@ -16,7 +16,7 @@ from recallbench.confidential import without_secrets
 from recallbench.errors import InputError, UsageError
 from recallbench.retrieval.stages.registry import known_kind, nearest, options_of, stage_class
 from recallbench.retrieval.stages.search import IN_PROCESS, OF_STORE, SearchStage
-from recallbench.retrieval.stages.stage import KINDS, FuseStage, Kind, RewriteStage, Stage
+from recallbench.retrieval.stages.stage import KINDS, FuseStage, Kind, RewriteStage, Stage, StageOption
 from recallbench.stores.registry import check_options
 
 KEYS = ("kind", "method", "name")
@@ -49,10 +49,7 @@ class StageSpec:
         """Return it as results have it: every option with its value, none with a secret."""
         declared = {option.name: option for option in options_of(self.kind, self.method)}
         values = {name: option.default for name, option in declared.items() if option.default is not None}
-        values |= {
-            name: recorded_name(value) if name in declared and declared[name].secret else value
-            for name, value in without_secrets(self.options).items()
-        }
+        values |= {name: _recorded(declared.get(name), value) for name, value in without_secrets(self.options).items()}
         method = recorded_name(self.method) if self.kind == "search" else self.method
         return {"name": self.name, "kind": self.kind, "method": method, "options": dict(sorted(values.items()))}
 
@@ -203,6 +200,12 @@ def declared_pipeline(pipeline: Pipeline | None) -> str:
 def pipeline_words(words: str, digest: str) -> str:
     """Return what a deviation says of a pipeline: its stages, and the beginning of their hash."""
     return f"{words} (sha256 {digest[:12]})"
+
+
+def _recorded(option: StageOption | None, value: str) -> str:
+    if option is None:
+        return value
+    return recorded_name(value) if option.secret else option.record(value)
 
 
 def stages_sha256(stages: Sequence[Mapping[str, Any]]) -> str:

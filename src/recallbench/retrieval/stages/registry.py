@@ -28,7 +28,7 @@ METHODS: Mapping[Kind, Mapping[str, str]] = {
         "combmnz": "combmnz.CombMnzStage",
     },
     "diversify": {"mmr": "mmr.MmrStage"},
-    "rerank": {},
+    "rerank": {"cross-encoder": "cross_encoder.CrossEncoderStage"},
     "generate": {
         "chat": "chat_answer.ChatAnswerStage",
     },

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, get_args
@@ -27,6 +27,8 @@ class StageOption(StoreOption):
     """Whether a stage without it can't be made."""
     secret: bool = False
     """Whether it may hold a password (an address): it is recorded without."""
+    record: Callable[[str], str] = str
+    """Turns a value into what results have of it, such as a folder into its name."""
 
     @property
     def typed(self) -> str:
