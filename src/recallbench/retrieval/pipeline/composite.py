@@ -38,7 +38,7 @@ class PipelineStore(Store):
         self.one_scope_at_a_time = all(leg.store.one_scope_at_a_time for leg in legs)  # type: ignore[misc]
         needs_vectors = any(opened.stage.needs_vectors for opened in stages)
         self.needs_vectors = needs_vectors or any(leg.store.needs_vectors for leg in legs)
-        self.is_slow = pipeline.is_slow
+        self.is_slow = any(opened.stage.slow for opened in stages)
         self.recording = False
         """Whether what every stage hands on is kept, until `take_traces` has it."""
         self._passages: list[Passage] = []
