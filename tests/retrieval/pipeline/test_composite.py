@@ -132,7 +132,7 @@ def test_two_legs_are_fused() -> None:
 def test_each_stage_is_traced_and_left_out_once() -> None:
     store = opened(Reversed(), keep="3")
     ask(store)
-    ((_, batch),) = store.take_traces(lambda done: None)
+    ((_, batch),) = store.take_traces(50, lambda done: None)
     trace = batch.question(0, "q1", 3)
     assert [(handed.stage, handed.positions) for handed in trace.handed] == [
         ("dense", (2, 0, 1)),
@@ -147,7 +147,7 @@ def test_each_stage_is_traced_and_left_out_once() -> None:
         "reversed": (0, 2, 3, 1),
     }
     assert trace.again == {"dense", "lexical", "rrf"}
-    assert list(store.take_traces(lambda done: None)) == []
+    assert list(store.take_traces(50, lambda done: None)) == []
 
 
 def test_without_a_rewrite_the_kept_lists_of_the_question_serve() -> None:
@@ -155,7 +155,7 @@ def test_without_a_rewrite_the_kept_lists_of_the_question_serve() -> None:
     asked = len(DENSE.asked)
     # 4 is also the first of the list for p: 1/(1+3) + 1/(1+1).
     assert ask(store) == [(3, 0.833333), (4, 0.75), (5, 0.5), (6, 0.333333)]
-    ((_, batch),) = store.take_traces(lambda done: None)
+    ((_, batch),) = store.take_traces(50, lambda done: None)
     trace = batch.question(0, "q1", 0)
     assert trace.variants == ("q", "p")
     assert trace.without["asking"] == (3, 5, 6, 4)
@@ -165,7 +165,7 @@ def test_without_a_rewrite_the_kept_lists_of_the_question_serve() -> None:
 
     store = opened(Asking(["p"]))
     ask(store)
-    ((_, batch),) = store.take_traces(lambda done: None)
+    ((_, batch),) = store.take_traces(50, lambda done: None)
     assert batch.question(0, "q1", 0).without["asking"] == (3, 5, 6, 4)
     assert "asking" in batch.question(0, "q1", 0).again
 

@@ -76,15 +76,13 @@ class PipelineStore(Store):
         """Return what the last single search took, by stage."""
         return dict(self._chain.seconds)
 
-    def take_traces(
-        self, depth: int, advance: Advance, *, compare: bool = True
-    ) -> Iterator[tuple[Sequence[Query], BatchTrace]]:
-        """Yield what was recorded since the last call; with `compare` also the rankings without each stage, cut."""
+    def take_traces(self, depth: int, advance: Advance) -> Iterator[tuple[Sequence[Query], BatchTrace]]:
+        """Yield what was recorded since the last call, with the rankings without each stage, cut at this depth."""
         passages, self._passages = self._passages, []
         self._chain.seconds = {}  # what is done once more for a comparison is no part of the pipeline's own time
         for passage in passages:
             trace = passage.trace()
-            for name in self.compared if compare else ():
+            for name in self.compared:
                 self._compare(name, passage, depth, trace)
             yield passage.batch.queries, trace
             advance(len(passage.batch))
