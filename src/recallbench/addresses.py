@@ -53,6 +53,14 @@ CHAT = Part(
     "RECALLBENCH_CHAT_TOKEN",
     "RECALLBENCH_CHAT_TIMEOUT",
 )
+RERANKER = Part(
+    "reranker",
+    "endpoint",
+    "http://127.0.0.1:8080/v1",
+    "POST /rerank lies",
+    "RECALLBENCH_RERANK_TOKEN",
+    "RECALLBENCH_RERANK_TIMEOUT",
+)
 
 
 def scheme_of(name: str) -> str:

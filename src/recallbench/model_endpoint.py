@@ -12,13 +12,15 @@ from functools import cached_property
 from typing import Any
 
 from recallbench.addresses import Part, recorded_name
-from recallbench.errors import UsageError
+from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.usage import Usage, usage_of
 from recallbench.web_json import TRIES, Web
 
 MODEL = re.compile(r"[\w./:@+-]{1,200}")
 ADDRESS = r"https?://[\w.:\[\]~%/+@,=-]+"
 ABSENT = (404, 405, 501)
+PATIENT = 3
+"""Requests in a row that may each take the whole time of all tries; those after them are tried once."""
 
 
 class ModelEndpoint:
@@ -35,6 +37,7 @@ class ModelEndpoint:
         """Of the answers that stated theirs."""
         self.uncounted = 0
         """Answers that stated no usage."""
+        self._failed_in_a_row = 0
         self.answered: Counter[str] = Counter()
         """The models that answers say they are of, with the number of these."""
 
@@ -90,6 +93,19 @@ class ModelEndpoint:
             self.usage += usage
         if isinstance(model, str) and MODEL.fullmatch(model):
             self.answered[model] += 1
+        return answer
+
+    def ask_in_time(
+        self, path: str, body: Mapping[str, Any], doing: str, *, seconds: float, lacking: Callable[[Any], str]
+    ) -> Any:
+        """As `ask`; all tries together take no longer than `seconds`; after a few requests in vain, one must do."""
+        patient = self._failed_in_a_row < PATIENT
+        try:
+            answer = self.ask(path, body, doing, tries=1, seconds=seconds if patient else None, lacking=lacking)
+        except (InputError, Blocked):
+            self._failed_in_a_row += 1
+            raise
+        self._failed_in_a_row = 0
         return answer
 
     def close(self) -> None:

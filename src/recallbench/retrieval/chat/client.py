@@ -19,14 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.addresses import CHAT, Part
-from recallbench.errors import Blocked, InputError
 from recallbench.model_endpoint import MODEL, ModelEndpoint
 from recallbench.retrieval.chat.kept_answers import ChatAnswer, KeptAnswers, request_key
 from recallbench.retrieval.chat.prompts import Message
 from recallbench.usage import Usage, usage_of
 
-PATIENT = 3
-"""Questions in a row that may each take the whole time of all tries; those after them are tried once."""
 _THOUGHTS = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
@@ -63,7 +60,6 @@ class ChatClient:
         self._seconds = seconds
         self._kept = KeptAnswers(cache_dir)
         self._answers: dict[str, ChatAnswer] = {}
-        self._failed_in_a_row = 0
         self._fresh = 0
         """Answers that the endpoint was asked for."""
 
@@ -131,21 +127,10 @@ class ChatClient:
         self._endpoint.close()
 
     def _asked(self, request: Mapping[str, Any], doing: str) -> ChatAnswer:
-        patient = self._failed_in_a_row < PATIENT
         since = time.monotonic()
-        try:
-            answer = self._endpoint.ask(
-                "/chat/completions",
-                request,
-                doing,
-                tries=1,
-                seconds=self._seconds if patient else None,
-                lacking=_lacking,
-            )
-        except (InputError, Blocked):
-            self._failed_in_a_row += 1
-            raise
-        self._failed_in_a_row = 0
+        answer = self._endpoint.ask_in_time(
+            "/chat/completions", request, doing, seconds=self._seconds, lacking=_lacking
+        )
         stated = answer.get("model")
         return ChatAnswer(
             text=_text(answer),

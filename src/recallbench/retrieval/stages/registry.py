@@ -28,7 +28,10 @@ METHODS: Mapping[Kind, Mapping[str, str]] = {
         "combmnz": "combmnz.CombMnzStage",
     },
     "diversify": {"mmr": "mmr.MmrStage"},
-    "rerank": {"cross-encoder": "cross_encoder.CrossEncoderStage"},
+    "rerank": {
+        "cross-encoder": "cross_encoder.CrossEncoderStage",
+        "endpoint": "endpoint_rerank.EndpointRerankStage",
+    },
     "generate": {
         "chat": "chat_answer.ChatAnswerStage",
     },

@@ -1,0 +1,106 @@
+"""The options of every stage that asks a model behind an endpoint."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
+
+from recallbench.addresses import WEB, Part, recorded_name, scheme_of
+from recallbench.errors import UsageError
+from recallbench.model_endpoint import MODEL
+from recallbench.retrieval.stages.stage import StageOption, StageRequest
+
+_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
+
+
+class NamedEndpoint(NamedTuple):
+    """An endpoint as its options name it."""
+
+    name: str
+    """Its address, with #MODEL behind where one is named."""
+    part: Part
+    """With the variable that holds its key."""
+    seconds: float
+    """What one answer may take, all tries together."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointOptions:
+    """The options for one part of a pipeline."""
+
+    part: Part
+    address: StageOption
+    model: StageOption
+    key_from: StageOption
+    seconds: StageOption
+
+    @classmethod
+    def of(cls, part: Part, seconds: float) -> Self:
+        """Return the options of a part whose answers may take so many seconds by default."""
+
+        def address(text: str) -> str:
+            if scheme_of(text) not in WEB:
+                raise UsageError(
+                    f"a {part.noun} is behind an endpoint", expected=f"such as {part.example}", found="no web address"
+                )
+            recorded_name(text, part)
+            return text
+
+        def variable(text: str) -> str:
+            if not _VARIABLE.fullmatch(text):
+                # Not shown: it may be the key itself.
+                raise UsageError(
+                    "`key_from` names a variable of the environment",
+                    expected=f"capitals, figures and _, such as {part.token}",
+                    found="something else",
+                    remedy="put the key into that variable, never into a file",
+                )
+            return text
+
+        return cls(
+            part,
+            StageOption(
+                "endpoint",
+                f"The address of the model, such as {part.example}",
+                parse=address,
+                required=True,
+                secret=True,
+            ),
+            StageOption(
+                "model", "The model's name; the only one that it serves where it is left out", parse=_read_model
+            ),
+            StageOption(
+                "key_from", "The variable of the environment that holds its key", default=part.token, parse=variable
+            ),
+            StageOption(
+                "seconds", "What one answer may take, all tries together", default=f"{seconds:g}", parse=_read_seconds
+            ),
+        )
+
+    def read(self, request: StageRequest) -> NamedEndpoint:
+        """Return the endpoint that a stage asks; raises UsageError where the key that it names is not there."""
+        options, key_from = request.options, self.key_from.read(request.options)
+        if self.key_from.name in options and not request.environ.get(key_from):
+            raise UsageError(
+                f"{request.name} takes its key from {key_from}, which is not set",
+                expected=f"the key in {key_from}",
+                found="nothing",
+            )
+        model, address = self.model.read(options), self.address.read(options)
+        name = address if model is None else f"{address}#{model}"
+        return NamedEndpoint(name, replace(self.part, token=key_from), self.seconds.read(options))
+
+
+def _read_model(text: str) -> str:
+    if not MODEL.fullmatch(text):
+        raise ValueError("not the name of a model")
+    return text
+
+
+def _read_seconds(text: str) -> float:
+    number = float(text)
+    if not (math.isfinite(number) and number > 0):
+        raise ValueError(f"{text} is no time")
+    return number
