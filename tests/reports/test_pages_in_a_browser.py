@@ -50,12 +50,21 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     words = ("run", "canary-locomo", "--quiet", "--with-text")
     for store in (("exact", "--embedder", "hash"), ("bm25",)):
         assert recallbench(*words, "--store", *store, "--folder", store[0], cwd=folder).returncode == 0
+    (folder / "pipeline.toml").write_text(
+        "".join(
+            f'[[stage]]\nkind = "{kind}"\nmethod = "{method}"\n'
+            for kind, method in (("search", "dense"), ("search", "lexical"), ("fuse", "rrf"), ("diversify", "mmr"))
+        )
+    )
+    piped = ("--embedder", "hash", "--pipeline", "pipeline.toml", "--folder", "pipeline")
+    assert recallbench(*words, *piped, cwd=folder).returncode == 0
     (folder / "table.html").write_text(
         recallbench("table", "exact", "bm25", "--format", "html", cwd=folder).stdout, encoding="utf-8"
     )
     (folder / "versions.html").write_text(render(TWO, {"0.1": "../0.1_20261118"}), encoding="utf-8")
     return {
         "result": folder / "exact/report.html",
+        "pipeline": folder / "pipeline/report.html",
         "table": folder / "table.html",
         "versions": folder / "versions.html",
     }
@@ -85,7 +94,7 @@ def scrolls_sideways(page: Page) -> bool:
 
 
 @pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("name", ["result", "table", "versions"])
+@pytest.mark.parametrize("name", ["result", "pipeline", "table", "versions"])
 def test_a_page_is_whole_in_every_look(browser: Browser, pages: dict[str, Path], name: str, look: str) -> None:
     page, noticed = opened(browser, pages[name], look)
     violations = Axe().run(page).response["violations"]

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from recallbench.scoring.measures.recall_frac import RecallFrac
 from recallbench.scoring.stage_changes import StageChanges, stage_changes
 from recallbench.scoring.stage_effects import stage_effects
 from recallbench.scoring.stage_lists import stage_lists
@@ -52,6 +53,9 @@ def test_gold_that_moved_and_what_was_possible() -> None:
     assert pools["dense"] == pytest.approx({"recall_any@10": 2 / 3, "recall_frac@10": 0.5})
     assert pools["lexical"] == pytest.approx({"recall_any@10": 1 / 3, "recall_frac@10": 1 / 3})
     assert pools["cross"] == pools["rrf"] == pools["dense"]
+    # q1's 20 is among the first ten of lexical, rrf and mmr; q2's 3, half of its gold, among those of the other two.
+    reached = {name: (effect.reached or {})[RecallFrac(10)] for name, effect in effects.items()}
+    assert reached == pytest.approx({"dense": 1 / 6, "lexical": 1 / 3, "rrf": 1 / 3, "mmr": 1 / 3, "cross": 1 / 6})
     # Each leg has one of the three among its first ten: the first is taken.
     assert [(name, effect.best_leg, effect.lost) for name, effect in effects.items() if effect.best_leg] == [
         ("rrf", "dense", {1: (3,)})

@@ -8,7 +8,7 @@ from typing import Any
 
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.markdown import Markup, code, fenced, inline, opening
-from recallbench.reports import set_report, summary
+from recallbench.reports import set_report, stage_table, summary
 from recallbench.reports.cells import TOO_SHORT, figure, interval, saturation, share, system
 from recallbench.reports.coverage import READING, coverage_table
 from recallbench.reports.latency import HEADING as LATENCY
@@ -68,6 +68,7 @@ def _sections(
         _abstention(metrics),
         _exposure(metrics),
         _retrieval(metrics),
+        _pipeline(metrics),
         _circumstances(metrics, run),
         _gates(metrics),
         *set_report.sources(metrics),
@@ -293,6 +294,18 @@ def _retrieval(metrics: Metrics) -> list[str]:
             " retrievals where nothing should be found; none of the times below is theirs."
         )
     return lines
+
+
+def _pipeline(metrics: Metrics) -> list[str]:
+    pipeline = metrics.pipeline
+    if pipeline is None:
+        return []
+    lines = ["## Stages of the pipeline", "", f"{code(pipeline.words)}, sha256 {code(pipeline.sha256)}."]
+    if idle := stage_table.idle_sentences(pipeline):
+        lines += ["", *(f"- **{inline(sentence)}**" for sentence in idle)]
+    for table in stage_table.tables(pipeline):
+        lines += ["", f"{inline(table.caption)}:", "", *table.markdown()]
+    return [*lines, "", *(f"- {inline(sentence)}" for sentence in stage_table.reading(pipeline))]
 
 
 def _identity(metrics: Metrics) -> list[str]:

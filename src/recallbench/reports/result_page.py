@@ -9,6 +9,7 @@ import numpy as np
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.terminal import shortened
 from recallbench.escaping.web import html
+from recallbench.reports import stage_table
 from recallbench.reports.cells import figure, interval, saturation, share
 from recallbench.reports.coverage import READING, coverage_table
 from recallbench.reports.latency import latency_reading, latency_table
@@ -16,6 +17,7 @@ from recallbench.reports.own_encoder import encoder_remarks
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.panel import INK, SECOND, Axis, Panel
 from recallbench.reports.plot import Plot
+from recallbench.reports.stage_flow import FLOW_STYLE, flow
 from recallbench.reports.summary import leading, opening_sentence, title, verdict_sentence
 from recallbench.reports.table import Table
 from recallbench.results.known_texts import KnownTexts
@@ -73,6 +75,7 @@ def page(
     sections = (
         _picture(metrics),
         _kinds(metrics),
+        _stages(metrics),
         _first_hits(rankings),
         _coverage(metrics),
         _exposure(metrics),
@@ -86,7 +89,8 @@ def page(
         f"<p>{html(verdict_sentence(metrics))}</p>",
         *(line for section in sections for line in section),
     ]
-    return Page(title(metrics), body, FILTER if _failed(rankings, _leading_depth(metrics)) else "").html()
+    script = FILTER if _failed(rankings, _leading_depth(metrics)) else ""
+    return Page(title(metrics), body, script, "" if metrics.pipeline is None else FLOW_STYLE).html()
 
 
 def _picture(metrics: Metrics) -> list[str]:
@@ -137,6 +141,20 @@ def _kinds(metrics: Metrics) -> list[str]:
         rows.append([kind, str(by_name[names[0]].n), *cells])
     table = Table(("kind", "n", *names), rows, caption="In brackets the 95% interval")
     return ["<h2>By kind</h2>", *table.html()]
+
+
+def _stages(metrics: Metrics) -> list[str]:
+    pipeline = metrics.pipeline
+    if pipeline is None:
+        return []
+    idle = stage_table.idle_sentences(pipeline)
+    return [
+        "<h2>From the question to what comes out</h2>",
+        *flow(pipeline),
+        *(f"<p><strong>{html(sentence)}.</strong></p>" for sentence in idle),
+        *(line for table in stage_table.tables(pipeline) for line in table.html()),
+        *listing(stage_table.reading(pipeline)),
+    ]
 
 
 def _first_hits(rankings: Rankings) -> list[str]:

@@ -46,8 +46,11 @@ class EffectPart(MetricsPart):
     changed_sets: int | None = Field(description="of these, whose first k it changed in membership")
     promoted: GoldPart | None = Field(description="gold brought into the first k")
     demoted: GoldPart | None = Field(description="gold put out of the first k")
+    reached: dict[str, float] | None = Field(
+        description="what the list that it handed on reaches as it stands; null where it hands none on"
+    )
     pool: dict[str, float] | None = Field(
-        description="what the best order of the candidates handed on would reach; null where it hands none on"
+        description="the ceiling: what the best order of the candidates handed on would reach"
     )
     best_leg: str | None = Field(description="of a fuse: the leg with the highest recall_any at k")
     lost: GoldPart | None = Field(description="of a fuse: gold in the first k of the best leg, and not in its own")

@@ -13,6 +13,7 @@ from recallbench.retrieval.record import Retrieval
 from recallbench.retrieval.stages.registry import known_kind
 from recallbench.retrieval.stages.stage import Kind
 from recallbench.scoring.judgement import Bools
+from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.paired import holm
 from recallbench.scoring.stage_changes import stage_changes
 from recallbench.scoring.stage_effects import GoldByQuestion, MeasuredDifference, StageEffects, stage_effects
@@ -51,7 +52,8 @@ def effect_parts(
             changed_sets=changes[stage].sets,
             promoted=_gold(effect.promoted),
             demoted=_gold(effect.demoted),
-            pool=None if effect.pool is None else {str(measure): value for measure, value in effect.pool.items()},
+            reached=_by_measure(effect.reached),
+            pool=_by_measure(effect.pool),
             best_leg=effect.best_leg,
             lost=_gold(effect.lost),
             again=effect.again,
@@ -59,6 +61,10 @@ def effect_parts(
         )
         for stage, effect in effects.items()
     }
+
+
+def _by_measure(values: Mapping[Measure, float] | None) -> dict[str, float] | None:
+    return None if values is None else {str(measure): value for measure, value in values.items()}
 
 
 def _gold(moved: GoldByQuestion | None) -> GoldPart | None:

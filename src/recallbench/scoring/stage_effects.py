@@ -40,8 +40,10 @@ class StageEffects:
     """Gold that it brought into the first k, against what it is compared with; None where that is nothing."""
     demoted: GoldByQuestion | None
     """Gold that it put out of the first k."""
+    reached: Mapping[Measure, float] | None
+    """What the list that it handed on reaches as it stands; None for a rewrite, which hands none on."""
     pool: Mapping[Measure, float] | None
-    """What the best order of the candidates that it handed on would reach; None for a rewrite, which hands none on."""
+    """What the best order of the candidates that it handed on would reach."""
     best_leg: str | None
     """The leg with the highest recall_any@k, for a fuse."""
     lost: GoldByQuestion | None
@@ -87,7 +89,8 @@ def _effects(
         stage=stage,
         promoted=None if lists.against is None else _gold_only_in(lists.after, lists.before, retrieval, k),
         demoted=None if lists.against is None else _gold_only_in(lists.before, lists.after, retrieval, k),
-        pool=None if lists.handed_on is None else _pool(retrieval, lists.handed_on, k),
+        reached=None if lists.handed_on is None else _means(retrieval, lists.handed_on, k),
+        pool=None if lists.handed_on is None else _means(retrieval, _best_order(retrieval, lists.handed_on), k),
         best_leg=None if of_best is None else best,
         lost=None if of_best is None else _gold_only_in(of_best, lists.after, retrieval, k),
         differences=_differences(retrieval, left_without(stage, retrieval), with_all, slices),
@@ -108,12 +111,17 @@ def _gold_only_in(
     return found
 
 
-def _pool(retrieval: Retrieval, handed_on: Sequence[Positions], k: int) -> dict[Measure, float]:
-    best_order = [
-        tuple(sorted(positions, key=lambda position, gold=question.gold: position not in gold))  # type: ignore[misc]
-        for question, positions in zip(retrieval.questions, handed_on, strict=True)
+def _best_order(retrieval: Retrieval, lists: Sequence[Positions]) -> list[Positions]:
+    """Return the same candidates with all gold before the rest."""
+    return [
+        (*gold, *(position for position in positions if position not in gold))
+        for question, positions in zip(retrieval.questions, lists, strict=True)
+        for gold in [question.gold.intersection(positions)]
     ]
-    judged = judge_positions(retrieval, best_order, k)
+
+
+def _means(retrieval: Retrieval, lists: Sequence[Positions], k: int) -> dict[Measure, float]:
+    judged = judge_positions(retrieval, lists, k)
     measures: tuple[Measure, ...] = (RecallAny(k), RecallFrac(k))
     return {
         measure: float(measure.values(judged)[counted].mean())

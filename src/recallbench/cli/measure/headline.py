@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from recallbench.escaping.terminal import shortened, visible
 from recallbench.reports.cells import figure, interval, saturation, system
 from recallbench.reports.reproduction import LABEL, PAGE_NAME, ReproductionRecord
 from recallbench.reports.result_page import PAGE
+from recallbench.reports.stage_table import idle_sentences
 from recallbench.reports.table import Part, Table
 from recallbench.results.metrics import OVERALL, Metrics
 from recallbench.retrieval.record import Retrieval, question_labels
@@ -49,6 +51,9 @@ def headline(metrics: Metrics, folder: Path) -> list[Part]:
     lines += [
         f"gate failed: {gate.name}: {gate.observed}" for gate in metrics.gates if gate.status in ("fail", "cannot-tell")
     ]
+    if metrics.pipeline is not None:
+        lines += [f"stage: {sentence}" for sentence in idle_sentences(metrics.pipeline)]
+        lines.append(f"stages: recallbench stages {shlex.quote(str(folder))}")
     lines.append(f"page: {(folder / PAGE).absolute()}")
     lines.append(f"report: {(folder / 'report.md').absolute()}")
     return lines
