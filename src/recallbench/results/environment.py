@@ -13,7 +13,7 @@ from recallbench.embedding.machine import cpu_model, version_of
 
 FIELDS = frozenset(
     {"started", "ended", "recallbench_version", "command", "options", "git", "machine", "packages", "variables"}
-    | {"embedding", "seconds", "cold_queries"}
+    | {"embedding", "seconds", "cold_queries", "stages"}
 )
 """Its fields; earlier releases did not write recallbench_version."""
 PACKAGES = (

@@ -22,6 +22,7 @@ from recallbench.reports.reproduction import ReproductionRecord
 from recallbench.results.folder import explicit_folder
 from recallbench.results.metrics import Metrics
 from recallbench.retrieval.loop import Haystacks, retrieve
+from recallbench.retrieval.pipeline.composite import PipelineStore
 from recallbench.retrieval.ranking import find_unequal_score
 from recallbench.retrieval.record import Calls, Retrieval
 from recallbench.retrieval.selection import select_haystacks
@@ -113,7 +114,13 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
             reproduced = record(
                 plan.reproduction, questions, again.segments, again.version, metrics, plan.corpus.sha256
             )
-        circumstances = Circumstances(started, since, options, embedder.report() if embedder is not None else None)
+        circumstances = Circumstances(
+            started,
+            since,
+            options,
+            embedder.report() if embedder is not None else None,
+            store.totals() if isinstance(store, PipelineStore) else (),
+        )
         texts = _texts(haystacks) if options.with_text else None
         folder = measured_folder(folder, options, plan.store, retrieval.version, today)
         folder = write(folder, metrics, retrieval, circumstances, texts, haystacks(), reproduced)

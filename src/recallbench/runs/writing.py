@@ -56,6 +56,8 @@ class Circumstances:
     options: Options
     embedding: EmbeddingReport | None
     """The embedder's own report."""
+    stages: Sequence[Mapping[str, Any]] = ()
+    """What each stage of a pipeline took over all questions; empty without one."""
 
 
 def write(
@@ -133,6 +135,7 @@ def _environment(folder: Path, circumstances: Circumstances, retrieval: Retrieva
         "embedding": embedding.document() if embedding is not None else None,
         "seconds": {name: round(seconds, 4) for name, seconds in retrieval.timings.phases.items()},
         "cold_queries": retrieval.timings.cold or "timed",
+        **({"stages": list(circumstances.stages)} if circumstances.stages else {}),
     }
 
 

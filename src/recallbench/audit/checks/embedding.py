@@ -158,12 +158,16 @@ def _reused_vectors(
 
 
 def _texts(subject: AuditSubject, report: EmbeddingReport) -> Iterator[str]:
-    """Check the number of distinct texts: segments and questions, and more where a baseline was reproduced as well."""
+    """Check the number of distinct texts: segments and questions, and more where questions were rewritten, or a
+    baseline was reproduced as well."""
     exposure, embedder = subject.metrics.exposure, subject.metrics.embedder
     if not subject.has_dataset or embedder is None:
         return
     texts = subject.dataset.texts
-    alone, expected = subject.metrics.reproduction is None, distinct_texts(texts, embedder.fingerprint)
+    pipeline = subject.metrics.pipeline
+    rewritten = pipeline is not None and any(stage.kind == "rewrite" for stage in pipeline.stages)
+    alone = subject.metrics.reproduction is None and not rewritten
+    expected = distinct_texts(texts, embedder.fingerprint)
     if report.distinct < expected or (alone and report.distinct > expected):
         yield f"{report.distinct} distinct texts, the dataset has {expected}"
     if exposure is None:

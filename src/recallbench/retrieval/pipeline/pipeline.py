@@ -55,8 +55,8 @@ class StageSpec:
 
     def words(self) -> str:
         """Return it in few words, such as `rrf(k=20)`."""
-        recorded = self.recorded()["options"]
-        own = ", ".join(f"{name}={recorded[name]}" for name in sorted(self.options) if name in recorded)
+        shown = _deciding(self.recorded())
+        own = ", ".join(f"{name}={shown[name]}" for name in sorted(self.options) if name in shown)
         return self.name + (f"({own})" if own else "")
 
 
@@ -148,7 +148,7 @@ class Pipeline:
 
     @property
     def sha256(self) -> str:
-        """One hash over all that the stages are told."""
+        """One hash over all that the stages are told and that decides what comes out."""
         recorded = [spec.recorded() for spec in self.stages]
         return stages_sha256(recorded)
 
@@ -202,6 +202,12 @@ def pipeline_words(words: str, digest: str) -> str:
     return f"{words} (sha256 {digest[:12]})"
 
 
+def _deciding(stage: Mapping[str, Any]) -> dict[str, str]:
+    """Return the options of a recorded stage that decide what comes out."""
+    idle = {option.name for option in options_of(stage["kind"], stage["method"]) if not option.decides}
+    return {name: value for name, value in stage["options"].items() if name not in idle}
+
+
 def _recorded(option: StageOption | None, value: str) -> str:
     if option is None:
         return value
@@ -209,8 +215,8 @@ def _recorded(option: StageOption | None, value: str) -> str:
 
 
 def stages_sha256(stages: Sequence[Mapping[str, Any]]) -> str:
-    """Return one hash over the stages as results have them."""
-    told = [{key: stage[key] for key in ("name", "kind", "method", "options")} for stage in stages]
+    """Return one hash over the stages as results have them, without what decides nothing."""
+    told = [{**{key: stage[key] for key in KEYS}, "options": _deciding(stage)} for stage in stages]
     return sha256(json.dumps(told, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
 
 

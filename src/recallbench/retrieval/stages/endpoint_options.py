@@ -67,15 +67,24 @@ class EndpointOptions:
                 parse=address,
                 required=True,
                 secret=True,
+                decides=False,
             ),
             StageOption(
                 "model", "The model's name; the only one that it serves where it is left out", parse=_read_model
             ),
             StageOption(
-                "key_from", "The variable of the environment that holds its key", default=part.token, parse=variable
+                "key_from",
+                "The variable of the environment that holds its key",
+                default=part.token,
+                parse=variable,
+                decides=False,
             ),
             StageOption(
-                "seconds", "What one answer may take, all tries together", default=f"{seconds:g}", parse=_read_seconds
+                "seconds",
+                "What one answer may take, all tries together",
+                default=f"{seconds:g}",
+                parse=_read_seconds,
+                decides=False,
             ),
         )
 

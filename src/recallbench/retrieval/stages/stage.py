@@ -27,6 +27,8 @@ class StageOption(StoreOption):
     """Whether a stage without it can't be made."""
     secret: bool = False
     """Whether it may hold a password (an address): it is recorded without."""
+    decides: bool = True
+    """Whether it decides what comes out; what does not, such as an address, is neither in words nor in the hash."""
     record: Callable[[str], str] = str
     """Turns a value into what results have of it, such as a folder into its name."""
 
