@@ -43,9 +43,11 @@ def test_the_answer_comes_first_alone_and_among_others(tmp_path: Path) -> None:
     reranked = stage.apply(batch, found)
     assert reranked.ids_of(0)[0] == 2
     assert reranked.hits_of(1) == reranked.hits_of(0)[:1]
+    alone = opened(tmp_path).apply(batch_of([QUESTION], items=ITEMS), Candidates.of([[(2, 9.0)]]))
+    assert alone.hits_of(0) == reranked.hits_of(0)[:1]
     assert reranked.scores[0, 0] > 0 > reranked.scores[0, 1]
     told = stage.circumstances()
-    assert (told["pairs"], told["pairs_cut"]) == (4, 1)
+    assert (told["pairs"], told["pairs_cut"]) == (3, 1)  # the pair that two questions share is read once
     assert stage.tokens(QUESTION, list(ITEMS.values())) == [17, 27, 512]
     assert stage.settings()["sha256 of model.onnx"].startswith("1225ccd6")
     # As many as fit: the first takes 17 tokens, the second 27.
