@@ -170,3 +170,28 @@ def test_a_pipeline_in_python(results: Path, monkeypatch: pytest.MonkeyPatch) ->
     api.run("canary-locomo", pipeline=stages, limit=5, quiet=True, folder=folder)
     assert read(folder)["pipeline"]["words"] == "lexical(depth=20)"
     assert read(folder)["store"]["name"] == "bm25"
+
+
+@pytest.mark.marked
+def test_legs_search_any_store(results: Path) -> None:
+    (results / "words.py").write_text(
+        "class Words:\n"
+        "    def __init__(self):\n        self.texts = {}\n"
+        "    def add(self, id, text):\n        self.texts[id] = set(text.lower().split())\n"
+        "    def search(self, query, k):\n"
+        "        asked = set(query.lower().split())\n"
+        "        scored = [(id, len(asked & words)) for id, words in self.texts.items()]\n"
+        "        return sorted(scored, key=lambda hit: -hit[1])[:k]\n"
+    )
+    (results / "any.toml").write_text(
+        '[[stage]]\nkind = "search"\nset = {weights = "cosine=1,bm25=0.5"}\n'
+        '[[stage]]\nkind = "search"\nmethod = "python:words:Words"\nname = "words"\n'
+        '[[stage]]\nkind = "fuse"\nmethod = "weighted"\nnormalise = "z"\nalpha = 0.6\n'
+    )
+    asked = ("--embedder", "hash", "--store", "pgvector", "--pipeline", "any.toml", "--folder", "any")
+    done = recallbench(*ASKED, *asked, cwd=results)
+    assert "deviation: settings: weights cosine=1,bm25=0.5 instead of the defaults" in done.stdout
+    store, words, _ = read(results / "any")["pipeline"]["stages"]
+    assert (store["store"], words["store"]) == ("pgvector", "python:words:Words")
+    assert store["version"].startswith("recallbench-pgvector/1 (PostgreSQL ")
+    assert recallbench("audit", "any", cwd=results).stdout.count("  fail ") == 0

@@ -156,7 +156,7 @@ def _recorded_otherwise(name: str) -> bool:
 def _strings(subject: AuditSubject) -> Iterator[str]:
     """Yield the texts with characters that a reader can't see, or with marks that would format a page."""
     for place, text in _texts(subject.metrics.model_dump()):
-        block = place.startswith("store.evidence.")
+        block = place.startswith(("store.evidence.", "pipeline.stages.")) and ".evidence." in place
         yield from _unfit(place, text.replace("\n", "") if block else text, place.startswith(_OF_THE_SET))
     for place, text in _texts(subject.environment):
         yield from _unfit(f"environment.json: {place}", text)
