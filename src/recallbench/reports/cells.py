@@ -8,6 +8,7 @@ from recallbench.escaping.markdown import Markup
 from recallbench.scoring.intervals import is_too_short
 
 if TYPE_CHECKING:  # pydantic takes long to import, and reports of one's own cases do without
+    from recallbench.results.answers_part import AnswerSharePart
     from recallbench.results.metrics import EstimatePart, IntervalPart, Metrics
     from recallbench.scoring.estimate import Estimate
 
@@ -42,7 +43,7 @@ def saturation(estimate: EstimatePart) -> str:
     return share(estimate.saturated) + (" (but order counts)" if estimate.ordered and estimate.saturated else "")
 
 
-def interval(part: EstimatePart | IntervalPart | Estimate, value: float | None = None) -> Markup:
+def interval(part: EstimatePart | IntervalPart | AnswerSharePart | Estimate, value: float | None = None) -> Markup:
     """Return a 95% interval, or a dash; `value` is that of a part without its own."""
     if part.low is None or part.high is None:
         return Markup("–")

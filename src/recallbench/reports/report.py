@@ -9,6 +9,7 @@ from typing import Any
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.markdown import Markup, code, fenced, inline, opening
 from recallbench.reports import set_report, stage_table, summary
+from recallbench.reports.answers import answer_section
 from recallbench.reports.cells import TOO_SHORT, figure, interval, saturation, share, system
 from recallbench.reports.coverage import READING, coverage_table
 from recallbench.reports.latency import HEADING as LATENCY
@@ -59,6 +60,7 @@ def _sections(
         _headline(metrics),
         _deviations(metrics, named),
         _kinds(metrics),
+        answer_section(metrics),
         _abilities(metrics),
         *set_report.sections(metrics, plural_alone=plural_alone),
         _measures(metrics),

@@ -19,6 +19,7 @@ from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.results import metrics as parts
 from recallbench.results.coverage_figures import coverage_figures
 from recallbench.results.match_figures import match_figures
+from recallbench.results.matching_part import MatchingPart
 from recallbench.results.set_figures import hub_files, label_ages, worst_questions
 from recallbench.retrieval.record import Retrieval
 from recallbench.scoring.abstention import PASSING_SHARE, abstention, top_score
@@ -50,7 +51,7 @@ class Figures(TypedDict):
     worst: list[parts.WorstPart] | None
     labels: parts.LabelsPart | None
     hub: parts.HubPart | None
-    matching: parts.MatchingPart | None
+    matching: MatchingPart | None
 
 
 def figures(

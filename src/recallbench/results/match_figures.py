@@ -11,7 +11,7 @@ import numpy as np
 from recallbench.corpora.matching.method import Matching, Step
 from recallbench.corpora.matching.text_gold import step_of
 from recallbench.corpora.records import Question, RandomMatches, Survey
-from recallbench.results import metrics as parts
+from recallbench.results.matching_part import DecidedPart, MatchingPart, SharePart, ThresholdPart
 from recallbench.retrieval.ranking import Ranking
 from recallbench.retrieval.record import Retrieval
 from recallbench.scoring.judgement import Judged
@@ -22,7 +22,7 @@ UNMATCHED = 20
 """How many unmatched questions are named."""
 
 
-def match_figures(retrieval: Retrieval, survey: Survey, calls: Sequence[Judged]) -> parts.MatchingPart | None:
+def match_figures(retrieval: Retrieval, survey: Survey, calls: Sequence[Judged]) -> MatchingPart | None:
     """Return what made segments gold, and the figures at other thresholds; None where gold is known by ids."""
     matching = survey.matching
     if matching is None:
@@ -34,7 +34,7 @@ def match_figures(retrieval: Retrieval, survey: Survey, calls: Sequence[Judged])
     unmatched = [question.id for question in textual if not question.gold]
     mixed = any(question.gold and not question.expected for question in questions)
     random = survey.random_matches
-    return parts.MatchingPart(
+    return MatchingPart(
         method=str(matching),
         questions=len(textual),
         by_id=_decided(questions, calls, k, by_text=False) if mixed else None,
@@ -56,9 +56,7 @@ def match_figures(retrieval: Retrieval, survey: Survey, calls: Sequence[Judged])
     )
 
 
-def _shares(
-    questions: Sequence[Question], rankings: Sequence[Ranking], k: int, matching: Matching
-) -> list[parts.SharePart]:
+def _shares(questions: Sequence[Question], rankings: Sequence[Ranking], k: int, matching: Matching) -> list[SharePart]:
     """Return the gold of each step of hybrid matching, and how often its gold came first."""
     gold: Counter[Step | None] = Counter()
     first_gold: Counter[Step | None] = Counter()
@@ -68,21 +66,21 @@ def _shares(
         first_gold[next((step for step in steps if step is not None), None)] += 1
     counted = sum(bool(question.gold) for question in questions)
     return [
-        parts.SharePart(
+        SharePart(
             step=step, gold=gold[step], found_10=first_gold[step], share=first_gold[step] / counted if counted else None
         )
         for step in matching.steps
     ]
 
 
-def _decided(questions: Sequence[Question], calls: Sequence[Judged], k: int, *, by_text: bool) -> parts.DecidedPart:
+def _decided(questions: Sequence[Question], calls: Sequence[Judged], k: int, *, by_text: bool) -> DecidedPart:
     chosen = np.array(
         [bool(question.gold) and bool(question.expected) == by_text for question in questions], dtype=bool
     )
     first, last = min(calls, key=lambda call: call.depth), calls[-1]
     recall = RecallAny(min(k, first.depth)).values(first)[chosen]
     reciprocal = Mrr(last.depth).values(last)[chosen]
-    return parts.DecidedPart(
+    return DecidedPart(
         questions=int(chosen.sum()),
         recall_any_10=float(recall.mean()) if len(recall) else None,
         mrr=float(reciprocal.mean()) if len(reciprocal) else None,
@@ -96,7 +94,7 @@ def _at_threshold(
     matching: Matching,
     random: RandomMatches | None,
     threshold: float | None,
-) -> parts.ThresholdPart:
+) -> ThresholdPart:
     """Return the figures as if this had been the threshold."""
     hybrid = matching.method == "hybrid"
     gold, hits = [], []
@@ -117,7 +115,7 @@ def _at_threshold(
     ]
     textual = sum(bool(question.expected) for question in questions)
     rate = None if random is None else random.exact if threshold is None else random.rates.get(threshold)
-    return parts.ThresholdPart(
+    return ThresholdPart(
         threshold=threshold,
         questions=len(shares),
         gold=sum(gold),

@@ -9,12 +9,14 @@ from recallbench.corpora.records import Survey
 from recallbench.embedding.embedder import Embedder
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.results import metrics as parts
+from recallbench.results.answers import AnswerRow
 from recallbench.results.figures import figures
 from recallbench.results.pipeline_part import pipeline_part
 from recallbench.results.stage_figures import with_effects
 from recallbench.retrieval.pipeline.composite import PipelineStore
 from recallbench.retrieval.pipeline.record import pipeline_record
 from recallbench.retrieval.record import Retrieval
+from recallbench.runs.answering import Answering
 from recallbench.runs.plan import Plan
 from recallbench.scoring.editions import CURRENT
 from recallbench.scoring.exposure import exposure
@@ -29,9 +31,12 @@ def assemble(
     store: Store,
     embedder: Embedder | None,
     clarifications: Sequence[int],
+    answering: Answering | None = None,
+    answers: Sequence[AnswerRow] = (),
 ) -> parts.Metrics:
     """Return every figure of the result, with the statements of store and encoder; gates and verdict are empty yet."""
     corpus, rules, run = plan.corpus, plan.rules, plan.configuration(survey.sha256)
+    behind = () if answering is None else answering.stages
     version_after, settings, evidence = store.version(), dict(store.settings()), dict(store.evidence())
     return parts.Metrics(
         schema_version="1",
@@ -62,10 +67,11 @@ def assemble(
         gates=[],
         verdict=parts.VerdictPart(label="UNVERIFIED", text="UNVERIFIED", pending=[], canonical=False),
         pipeline=(
-            with_effects(pipeline_part(pipeline_record(store)), retrieval, survey)
+            with_effects(pipeline_part(pipeline_record(store, behind)), retrieval, survey)
             if isinstance(store, PipelineStore)
             else None
         ),
+        answers=None if answering is None else answering.figures(answers, retrieval, survey),
         reproduction=run.reproduction or None,
         **figures(retrieval, survey, run, corpus, rules),
     )

@@ -27,6 +27,7 @@ from recallbench.retrieval.ranking import find_unequal_score
 from recallbench.retrieval.record import Calls, Retrieval
 from recallbench.retrieval.selection import select_haystacks
 from recallbench.retrieval.timing import Timings
+from recallbench.runs.answering import open_answering
 from recallbench.runs.assembly import assemble
 from recallbench.runs.fresh_retrieval import embed_texts
 from recallbench.runs.options import Options
@@ -78,6 +79,8 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
         # Opened before it is needed: an embedded server starts while texts are read and embedded.
         store = plan.open_system(embedder, progress)
         closing.callback(store.close)
+        answering = open_answering(plan.pipeline, plan.options, progress)
+        closing.callback(answering.close if answering is not None else lambda: None)
         # What is loaded by now stays: the garbage collector need not walk it again for every batch of hits.
         gc.freeze()
         closing.callback(gc.unfreeze)
@@ -94,6 +97,7 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
             with timings.phase("embed"):
                 embed_texts(haystacks(), embedder, survey.segments)
         retrieval = _retrieve(plan, haystacks, store, embedder, survey, timings, progress)
+        answers = answering.answer(retrieval, haystacks(), timings, progress) if answering is not None else []
         with timings.phase("score"):
             metrics = assemble(
                 plan,
@@ -102,6 +106,8 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
                 store=store,
                 embedder=embedder,
                 clarifications=applied(plan.rules, plan.corpus, corpus.clarifications, plan.store, plan.embedder),
+                answering=answering,
+                answers=answers,
             )
             _warn_of_two_scores(plan, store, metrics, retrieval, progress)
             metrics = with_verdict(metrics, plan.rules, plan.corpus, None)
@@ -123,7 +129,7 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
         )
         texts = _texts(haystacks) if options.with_text else None
         folder = measured_folder(folder, options, plan.store, retrieval.version, today)
-        folder = write(folder, metrics, retrieval, circumstances, texts, haystacks(), reproduced)
+        folder = write(folder, metrics, retrieval, circumstances, texts, haystacks(), reproduced, answers)
     return Outcome(folder, metrics, reproduced, retrieval)
 
 

@@ -24,7 +24,9 @@ from recallbench.escaping.terminal import visible
 from recallbench.reports.report import ReportedRun, render
 from recallbench.reports.reproduction import JSON_NAME, PAGE_NAME, ReproductionRecord, document, page
 from recallbench.reports.result_page import PAGE, page_of
+from recallbench.results import answers as answer_rows
 from recallbench.results import environment, manifest, stages
+from recallbench.results.answers import AnswerRow
 from recallbench.results.folder import staged
 from recallbench.results.known_texts import row_texts
 from recallbench.results.metrics import Metrics
@@ -68,6 +70,7 @@ def write(
     texts: Mapping[str, str] | None,
     named: Iterable[Haystack],
     reproduced: ReproductionRecord | None = None,
+    answers: Sequence[AnswerRow] = (),
 ) -> Path:
     """Write every file of the result and return its folder; metrics are validated against their schema first."""
     # Parts are built without checks along the way; what is written has passed them all.
@@ -83,6 +86,9 @@ def write(
         )
         if retrieval.traces:
             _write(staging / stages.NAME, stages.rows(retrieval.traces, with_text=texts is not None))
+        if answers:
+            right = None if texts is None else {question.id: question.answer for question in questions}
+            _write(staging / answer_rows.NAME, answer_rows.rows(answers, right))
         _write(staging / "run.trec", trec_run(questions, retrieval.rankings, depth, tag))
         _write(staging / CONTROL_RUN, trec_run(questions, retrieval.control, depth, CONTROL_TAG))
         _write(staging / "qrels.trec", trec_qrels(questions))

@@ -1,6 +1,7 @@
 """The checks of an audit, in their order. A new check is one function in one file here and one line below."""
 
 from recallbench.audit.checks import (
+    answers,
     calls,
     claims,
     dataset,
@@ -65,7 +66,7 @@ CHECKS: tuple[Examination, ...] = (
     timings.TIMINGS,
     ranges.RANGES,
 )
-OF_A_PIPELINE: tuple[Examination, ...] = (pipeline.PIPELINE, stages.LISTS, stages.EFFECTS)
+OF_A_PIPELINE: tuple[Examination, ...] = (pipeline.PIPELINE, stages.LISTS, stages.EFFECTS, answers.ANSWERS)
 """Checked where a result has a pipeline, or has to have one (RB-OPTIONS)."""
 ON_DEMAND: tuple[Examination, ...] = (exports.CONTROL_AGAIN,)
 """Checked only on request, since it takes longer than all the others."""

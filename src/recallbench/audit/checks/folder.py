@@ -7,6 +7,7 @@ from recallbench.errors import InputError
 from recallbench.reading import regular, state
 from recallbench.reports.reproduction import JSON_NAME, PAGE_NAME
 from recallbench.reports.result_page import PAGE
+from recallbench.results.answers import NAME as ANSWERS
 from recallbench.results.manifest import NAME as MANIFEST
 from recallbench.results.manifest import differences
 from recallbench.results.retrievals import CONTROL_RUN, GRADED, NAMES
@@ -30,6 +31,7 @@ def files(subject: AuditSubject) -> Finding:
     present = {path.name for path in subject.folder.iterdir()}
     problems = [f"{name} is missing" for name in ALWAYS if name not in present]
     sometimes = {*SOMETIMES, *([STAGES] if subject.metrics.pipeline is not None else [])}
+    sometimes |= {ANSWERS} if subject.metrics.answers is not None else set()
     problems += [f"{name} is no part of a result" for name in sorted(present - {*ALWAYS, *sometimes})]
     for name in sorted(present):
         try:

@@ -44,6 +44,8 @@ def _phases(subject: AuditSubject, phases: _Rows) -> Iterator[str]:
         "control": not subject.is_control,
         "reproduce": metrics.reproduction is not None,
         "stages compared": metrics.pipeline is not None,
+        "answer": metrics.answers is not None and len(metrics.answers.failed) < metrics.retrieval.asked,
+        "judge": metrics.answers is not None and len(metrics.answers.failed) < metrics.retrieval.asked,
     }
     with suppress(CannotTell):  # RB-CALLS reports it
         expected["ready"] = not all(leg.kind.one_scope_at_a_time for leg in recorded_legs(subject))

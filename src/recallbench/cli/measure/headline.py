@@ -8,6 +8,7 @@ from pathlib import Path
 
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.terminal import shortened, visible
+from recallbench.reports.answers import answer_lines
 from recallbench.reports.cells import figure, interval, saturation, system
 from recallbench.reports.reproduction import LABEL, PAGE_NAME, ReproductionRecord
 from recallbench.reports.result_page import PAGE
@@ -46,6 +47,7 @@ def headline(metrics: Metrics, folder: Path) -> list[Part]:
             f"short: {metrics.retrieval.short_questions} questions got fewer hits than their haystacks could give, "
             f"{metrics.retrieval.missing_hits} in all"
         )
+    lines += answer_lines(metrics)
     lines.append(f"verdict: {metrics.verdict.text}, {'' if metrics.verdict.canonical else 'not '}CANONICAL")
     lines += [short_names(f"deviation: {deviation.kind}: {deviation.detail}") for deviation in metrics.deviations]
     lines += [

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from recallbench.retrieval.pipeline.chain import OpenedStage
 from recallbench.retrieval.pipeline.composite import PipelineStore
 from recallbench.retrieval.pipeline.pipeline import StageSpec
 
@@ -35,9 +36,12 @@ class PipelineRecord:
     stages: tuple[StageRecord, ...]
 
 
-def pipeline_record(store: PipelineStore) -> PipelineRecord:
-    """Return the record of an opened pipeline; its stores are asked for their versions and settings."""
-    opened = {each.spec.name: each.stage for each in store.stages}
+def pipeline_record(store: PipelineStore, behind: Iterable[OpenedStage] = ()) -> PipelineRecord:
+    """Return the record of an opened pipeline; its stores are asked for their versions and settings.
+
+    `behind` are its stages behind the ranking.
+    """
+    opened = {each.spec.name: each.stage for each in (*store.stages, *behind)}
     legs = {leg.spec.name: leg.store for leg in store.legs}
 
     def record(spec: StageSpec) -> StageRecord:

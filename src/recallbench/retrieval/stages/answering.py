@@ -11,6 +11,9 @@ from recallbench.corpora.records import Question, Segment
 from recallbench.retrieval.stages.stage import Kind, Stage
 from recallbench.usage import Usage
 
+CORRECT, FAITHFUL = "correctness", "faithfulness"
+"""What a judge may be asked, by the names of its own words."""
+
 
 @dataclass(frozen=True, slots=True)
 class GivenAnswer:

@@ -12,7 +12,7 @@ from recallbench.retrieval.chat.kept_answers import ChatAnswer
 from recallbench.retrieval.chat.options import chat_options, max_tokens
 from recallbench.retrieval.chat.prompts import prompt
 from recallbench.retrieval.stages.answer_words import is_known
-from recallbench.retrieval.stages.answering import Judgement, JudgeStage
+from recallbench.retrieval.stages.answering import CORRECT, FAITHFUL, Judgement, JudgeStage
 from recallbench.retrieval.stages.chat_answer import CHARACTERS, NOTHING, in_words
 from recallbench.retrieval.stages.chat_stage import ChatStage
 from recallbench.retrieval.stages.stage import StageOption
@@ -25,7 +25,6 @@ FAITHFULNESS = StageOption(
     values=("true", "false"),
 )
 MOST = max_tokens(200)
-CORRECT, FAITHFUL = "correctness", "faithfulness"
 _VERDICT = re.compile(r"\bverdict\W{0,9}(yes|no)\b", re.IGNORECASE)
 _ALONE = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
 

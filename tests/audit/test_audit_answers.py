@@ -1,0 +1,101 @@
+"""Answers, verdicts and their figures are worked out again, and an edit of one is seen."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chat_server import MODEL, chat_server
+from commandline import recallbench
+from recallbench.audit.checks.answers import ANSWERS
+from recallbench.audit.gate import Check
+from recallbench.audit.subject import AuditSubject
+from recallbench.corpora.registry import facts
+from recallbench.protocol.frozen import load
+from recallbench.results.result import open_result
+
+PIPELINE = """
+stage = [
+  {{kind = "search", method = "lexical"}},
+  {{kind = "generate", method = "chat", endpoint = "{address}", model = "{model}", top = 3}},
+  {{kind = "judge", method = "token-f1"}},
+  {{kind = "judge", method = "llm", endpoint = "{address}", model = "{model}"}},
+]
+"""
+
+
+@pytest.fixture(scope="module")
+def genuine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("answers")
+    with chat_server() as server:
+        server.says = lambda asked: "VERDICT: NO" if "VERDICT" in asked else "an olive focaccia"
+        (folder / "pipeline.toml").write_text(PIPELINE.format(address=server.address, model=MODEL))
+        words = ("run", "canary-locomo", "--pipeline", "pipeline.toml", "--limit", "8", "--folder", "result", "-q")
+        assert recallbench(*words, "--cache-dir", "cache", cwd=folder).returncode == 0
+    return folder / "result"
+
+
+def check(folder: Path) -> Check:
+    rules = load()
+    return ANSWERS.check(AuditSubject(open_result(folder), rules, facts("canary-locomo", rules), [], {}))
+
+
+def test_genuine_answers_hold(genuine: Path) -> None:
+    found = check(genuine)
+    told = "8 rows and every figure of them worked out again, their right answers held to the dataset"
+    assert (found.status, found.observed) == ("pass", told)
+
+
+Edit = Callable[[list[dict[str, Any]]], object]
+EDITS: dict[str, tuple[Edit, str]] = {
+    "a question left out": (lambda rows: rows.pop(3), "7 rows, which are not of the 8 questions in their order"),
+    "another context": (lambda rows: rows[3]["context"].reverse(), "q3: answered from other segments than the first"),
+    "a better answer": (
+        lambda rows: rows[3].update(answer=rows[4]["answer"] + " and 4 April"),
+        "q3: token-f1 says ",
+    ),
+    "a better verdict": (
+        lambda rows: rows[3]["judged"][1].update(correct=1.0),
+        "q3: llm says 0.0 and 0.0, 1.0 and 0.0 stated",
+    ),
+    "a judge less": (lambda rows: rows[3]["judged"].pop(), "q3: judged by token-f1"),
+    "a bad answer left out": (lambda rows: rows[3].update(known=False), "q3: not what the dataset says"),
+    "another right answer": (lambda rows: rows[3].update(right="x"), "q3: another right answer than the dataset's"),
+    "a failure with a verdict": (
+        lambda rows: rows[3]["judged"][1].update(failed=True),
+        "q3: llm failed, and yet has a verdict",
+    ),
+    "paid for nothing": (lambda rows: rows[3].pop("answer"), "q3: no answer, and yet judged or paid for"),
+    "fewer tokens": (lambda rows: rows[3]["usage"].update(fresh=1), "answers.tokens.fresh: 80 stated, 71 follows"),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_is_seen(genuine: Path, tmp_path: Path, edit: str) -> None:
+    change, told = EDITS[edit]
+    folder = tmp_path / "result"
+    shutil.copytree(genuine, folder)
+    path = folder / "answers.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    change(rows)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = check(folder)
+    assert (found.status, told in found.observed) == ("fail", True), found.observed
+
+
+def test_an_edited_figure_and_a_part_left_out_are_seen(genuine: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "result"
+    shutil.copytree(genuine, folder)
+    path = folder / "metrics.json"
+    metrics = json.loads(path.read_text())
+    metrics["answers"]["judges"][1]["correct"]["overall"]["value"] = 1.0
+    path.write_text(json.dumps(metrics))
+    assert check(folder).observed.startswith("answers.judges.llm.correct.overall.value: 1.0 stated, 0.0 follows")
+    del metrics["answers"]
+    path.write_text(json.dumps(metrics))
+    assert check(folder).observed == "metrics.json says nothing of the answers"
