@@ -10,7 +10,7 @@ from recallbench.audit.checks.page import differing_lines, differing_words
 from recallbench.audit.checks.report import _differing_figures, _excerpts
 from recallbench.reports.page import STYLE, STYLES, Page
 from recallbench.reports.result_page import FILTER, SCRIPTS
-from recallbench.reports.stage_flow import FLOW_STYLE
+from recallbench.reports.stages.flow import FLOW_STYLE
 
 BODY = ["<h2>By kind</h2>", "<p>pgvector finds 97.4% of 1,982, not CANONICAL.</p>", "<svg><text>0.5</text></svg>"]
 PAGE = Page("locomo", BODY, FILTER).html()

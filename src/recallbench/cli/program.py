@@ -41,7 +41,7 @@ PANELS = {
         {
             "table": "Show results side by side, best first: who finds more, and who can't be told apart.",
             "report": "Write a page for a result beside its folder, as DIR.html: picture, kinds, latency, failures.",
-            "stages": "List the stages that a pipeline can have, and what can be set of each.",
+            "stages": "List the stages that a pipeline can have, or show what each stage of a result's pipeline did.",
         },
     ),
     "Judge": HelpPanel(

@@ -8,7 +8,7 @@ from typing import Any
 
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.markdown import Markup, code, fenced, inline, opening
-from recallbench.reports import set_report, stage_table, summary
+from recallbench.reports import set_report, summary
 from recallbench.reports.answers import answer_section
 from recallbench.reports.cells import TOO_SHORT, figure, interval, saturation, share, system
 from recallbench.reports.coverage import READING, coverage_table
@@ -16,6 +16,7 @@ from recallbench.reports.latency import HEADING as LATENCY
 from recallbench.reports.latency import interpolated, latency_reading, latency_table
 from recallbench.reports.own_encoder import encoder_remarks
 from recallbench.reports.slices import slice_table
+from recallbench.reports.stages import table as stage_table
 from recallbench.reports.table import Table
 from recallbench.results.latency import STATES, StageLatency, latencies
 from recallbench.results.metrics import COMPARED, OVERALL, Metrics

@@ -9,7 +9,6 @@ import numpy as np
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.terminal import shortened
 from recallbench.escaping.web import html
-from recallbench.reports import stage_table
 from recallbench.reports.cells import figure, interval, saturation, share
 from recallbench.reports.coverage import READING, coverage_table
 from recallbench.reports.latency import latency_reading, latency_table
@@ -17,7 +16,8 @@ from recallbench.reports.own_encoder import encoder_remarks
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.panel import INK, SECOND, Axis, Panel
 from recallbench.reports.plot import Plot
-from recallbench.reports.stage_flow import FLOW_STYLE, flow
+from recallbench.reports.stages import table as stage_table
+from recallbench.reports.stages.flow import FLOW_STYLE, flow
 from recallbench.reports.summary import leading, opening_sentence, title, verdict_sentence
 from recallbench.reports.table import Table
 from recallbench.results.known_texts import KnownTexts

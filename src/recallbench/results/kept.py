@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from recallbench.corpora.records import Question
 from recallbench.results.rows import Row, position_of
+from recallbench.retrieval.pipeline.trace import QuestionTrace
 from recallbench.retrieval.ranking import Ranking
+from recallbench.retrieval.record import Calls, Retrieval
 
 
 def stated_question(row: Row) -> Question:
@@ -36,3 +38,18 @@ def placed_ranking(question: Question, size: int, hits: Sequence[tuple[str, floa
     placed = [(position_of(id, question.scope, size), score) for id, score in hits]
     in_scope = [(position, score) for position, score in placed if position is not None]
     return Ranking(question.id, tuple(position for position, _ in in_scope), tuple(score for _, score in in_scope))
+
+
+def kept_retrieval(rows: Sequence[Row], traces: Sequence[QuestionTrace], calls: Calls) -> Retrieval:
+    """Return the questions with the rankings and the traces that a result keeps of them."""
+    questions = [stated_question(row) for row in rows]
+    return Retrieval(
+        calls,
+        questions=questions,
+        candidates=[row.candidates for row in rows],
+        rankings=[
+            placed_ranking(question, row.candidates, [(hit.id, hit.score) for hit in row.hits])
+            for question, row in zip(questions, rows, strict=True)
+        ],
+        traces=list(traces),
+    )

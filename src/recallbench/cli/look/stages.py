@@ -2,18 +2,144 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recallbench.cli.command import command
+from recallbench.cli.command import PATH, VARIABLES, argument, choice, command, option, typed
 from recallbench.reports.table import Table, print_parts
 
 if TYPE_CHECKING:
+    from recallbench.reports.stages.document import MovedGoldPart, StageDocument, StageTimePart
+    from recallbench.results.result import Result
     from recallbench.retrieval.stages.stage import Kind
+    from recallbench.scoring.gold_moves import Way
+
+EXAMPLES = "Examples: recallbench stages; recallbench stages results/0.4.2_20261119 --questions demoted."
 
 
-@command(epilog="")
-def stages() -> int:
-    """List the stages that a pipeline can have, and what can be set of each."""
+@command(
+    argument(
+        "result",
+        "A result that was made by a pipeline; without it, the stages that there are.",
+        required=False,
+        metavar="[DIR]",
+        type=PATH,
+    ),
+    choice("questions", "Name the questions whose gold a stage moved this way.", ["promoted", "demoted", "lost"]),
+    option("stage", "Only the questions of this stage, by its name in the pipeline."),
+    choice("format", "How it is printed.", ["text", "markdown", "csv", "json", "html"], default="text"),
+    epilog=f"{EXAMPLES} {VARIABLES}",
+)
+def stages(result: Path | None, questions: Way | None, stage: str | None, format: str) -> int:
+    """List the stages that a pipeline can have, or show what each stage of a result's pipeline did and is worth.
+
+    For each stage: the rankings it changed, gold promoted into and demoted out of the top 10, the ceiling of what it
+    hands on, what fusion lost, and the paired difference to the same pipeline without it, beside what it adds to p50
+    and p95.
+    """
+    from recallbench.errors import UsageError
+    from recallbench.results.result import open_with_manifest
+
+    if result is None:
+        if given := typed("questions", "stage", "format"):
+            raise UsageError(f"{given} is about a result", expected="recallbench stages DIR", found="no folder")
+        _list()
+        return 0
+    if stage is not None and questions is None:
+        raise UsageError(
+            "--stage goes with --questions", expected="--questions promoted, demoted or lost", found="none"
+        )
+    _print(_document(open_with_manifest(result), questions, stage), format)
+    return 0
+
+
+def _document(result: Result, way: Way | None, chosen: str | None) -> StageDocument:
+    from recallbench import __version__
+    from recallbench.errors import InputError, UsageError
+    from recallbench.reports.stages.document import StageDocument
+    from recallbench.reports.stages.table import idle_sentences
+
+    pipeline = result.metrics.pipeline
+    if pipeline is None:
+        raise InputError(
+            f"{result.folder} has no stages",
+            expected="a result that was made by a pipeline",
+            found="a search alone",
+            remedy="make one with `recallbench run CORPUS --pipeline FILE`",
+        )
+    names = [stage.name for stage in pipeline.stages]
+    if chosen is not None and chosen not in names:
+        raise UsageError(f"the pipeline has no stage {chosen}", expected=", ".join(names), found=chosen)
+    return StageDocument(
+        schema_version="1",
+        recallbench_version=__version__,
+        result=str(result.folder),
+        asked=result.metrics.retrieval.asked,
+        pipeline=pipeline,
+        times=_times(result),
+        told=idle_sentences(pipeline),
+        way=way,
+        moved=[] if way is None else [move for move in _moved(result, way) if chosen in (None, move.stage)],
+    )
+
+
+def _times(result: Result) -> dict[str, StageTimePart]:
+    from recallbench.reports.stages.document import StageTimePart
+    from recallbench.results.latency import stage_latencies
+
+    times = {}
+    for latency in stage_latencies(result.folder, "warm"):
+        if latency.stage:
+            p50, p95, _ = latency.percentiles()
+            times[latency.stage] = StageTimePart(n=latency.n, p50_ms=p50.value, p95_ms=p95.value)
+    return times
+
+
+def _moved(result: Result, way: Way) -> list[MovedGoldPart]:
+    from recallbench.reports.stages.document import MovedGoldPart
+    from recallbench.results.kept import kept_retrieval
+    from recallbench.results.stages import read_stages
+    from recallbench.retrieval.record import Calls
+    from recallbench.retrieval.stages.registry import known_kind
+    from recallbench.scoring.gold_moves import gold_moves
+
+    pipeline, rankings = result.metrics.pipeline, result.rankings
+    assert pipeline is not None
+    traces = [row.trace for row in read_stages(result.folder)]
+    k = next(stage.effect.k for stage in pipeline.stages if stage.effect is not None)
+    retrieval = kept_retrieval(result.rows(), traces, Calls(k, result.metrics.retrieval.depth))
+    kinds = {stage.name: known_kind(stage.kind) for stage in pipeline.stages}
+    return [
+        MovedGoldPart(
+            stage=move.stage,
+            question_id=question.id,
+            kind=question.kind,
+            gold=rankings.name_of(f"{question.scope}/{move.position}"),
+            before=move.before,
+            after=move.after,
+        )
+        for move in gold_moves(kinds, retrieval, way, k)
+        for question in [retrieval.questions[move.question]]
+    ]
+
+
+def _print(document: StageDocument, format: str) -> None:
+    from recallbench.escaping.document import plain
+    from recallbench.reports.stages import document as report
+
+    if format == "json":
+        print(plain(document.model_dump_json(indent=1)))
+    elif format == "csv":
+        print(report.sheet(document).csv(), end="")
+    elif format == "markdown":
+        print(report.markdown(document), end="")
+    elif format == "html":
+        print(report.page(document), end="")
+    else:
+        print_parts(*report.parts(document))
+
+
+def _list() -> None:
     from recallbench.retrieval.stages.registry import METHODS, options_of, stage_class
 
     by_class: dict[str, tuple[Kind, list[str]]] = {}
@@ -31,4 +157,3 @@ def stages() -> int:
         for option in options_of(kind, methods[0])
     ]
     print_parts(Table(("kind", "method", "option", "what it decides"), rows))
-    return 0

@@ -12,7 +12,7 @@ from recallbench.reports.answers import answer_lines
 from recallbench.reports.cells import figure, interval, saturation, system
 from recallbench.reports.reproduction import LABEL, PAGE_NAME, ReproductionRecord
 from recallbench.reports.result_page import PAGE
-from recallbench.reports.stage_table import idle_sentences
+from recallbench.reports.stages.table import idle_sentences
 from recallbench.reports.table import Part, Table
 from recallbench.results.metrics import OVERALL, Metrics
 from recallbench.retrieval.record import Retrieval, question_labels

@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
-from recallbench.reports.stage_flow import flow
-from recallbench.reports.stage_table import did_table, idle_sentences, kinds_table, reading, worth_table
+from recallbench.reports.stages.flow import flow
+from recallbench.reports.stages.table import did_table, idle_sentences, kinds_table, reading, worth_table
 from recallbench.results.metrics import OVERALL
 from recallbench.results.pipeline_part import PipelinePart, StagePart
 from recallbench.results.stage_figures import effect_parts

@@ -1,0 +1,154 @@
+"""The outcome of `recallbench stages DIR`: the JSON document, the sheet, and the other forms of it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from recallbench.escaping.markdown import code, inline, opening
+from recallbench.escaping.web import html
+from recallbench.reports.cells import figure
+from recallbench.reports.page import Page, listing
+from recallbench.reports.part import DocumentPart
+from recallbench.reports.stages import table as stage_table
+from recallbench.reports.stages.flow import FLOW_STYLE, flow
+from recallbench.reports.stages.table import Beside
+from recallbench.reports.table import Part, Table
+from recallbench.results.effect_part import GoldPart
+from recallbench.results.metrics import OVERALL
+from recallbench.results.pipeline_part import PipelinePart
+from recallbench.scoring.gold_moves import Way
+
+
+class StageTimePart(DocumentPart):
+    n: int = Field(description="warm queries that were timed, one by one")
+    p50_ms: float = Field(description="what the stage adds to a query, nearest rank")
+    p95_ms: float
+
+
+class MovedGoldPart(DocumentPart):
+    stage: str
+    question_id: str
+    kind: str
+    gold: str = Field(description="the gold segment that moved, by its own name where it has one")
+    before: int | None = Field(description="its place in what the stage is compared with; null where it is not there")
+    after: int | None = Field(description="its place in the stage's own list")
+
+
+class StageDocument(DocumentPart):
+    """What each stage of a result's pipeline did, and what that was worth."""
+
+    schema_version: Literal["1"]
+    recallbench_version: str
+    result: str
+    asked: int
+    pipeline: PipelinePart
+    times: dict[str, StageTimePart] = Field(description="by stage; empty where none was timed")
+    told: list[str] = Field(description="stages that changed nothing, or nothing that a recall can tell of")
+    way: Way | None = Field(description="which gold `moved` names; null where none was asked for")
+    moved: list[MovedGoldPart]
+
+
+def title(document: StageDocument) -> str:
+    """Return the pipeline in a line."""
+    return f"{document.pipeline.words}, {document.asked} questions"
+
+
+def parts(document: StageDocument) -> list[Part]:
+    """Return lines and tables for a terminal."""
+    if document.way is not None:
+        return [_moved_sentence(document), *([moved_table(document)] if document.moved else [])]
+    printed: list[Part] = [title(document), *document.told]
+    for table in _tables(document):
+        printed += ["", f"{table.caption}:", table]
+    return [*printed, "", *stage_table.reading(document.pipeline)]
+
+
+def markdown(document: StageDocument) -> str:
+    """Return the same in Markdown."""
+    if document.way is not None:
+        rows = moved_table(document).markdown() if document.moved else []
+        return "\n".join([opening(_moved_sentence(document)), "", *rows]).rstrip() + "\n"
+    blocks = [f"{code(document.pipeline.words)}, {document.asked} questions"]
+    blocks += [opening(sentence) for sentence in document.told]
+    for table in _tables(document):
+        blocks += [opening(f"{table.caption}:"), "\n".join(table.markdown())]
+    readings = "\n".join(f"- {inline(sentence)}" for sentence in stage_table.reading(document.pipeline))
+    return "\n\n".join([*blocks, readings]) + "\n"
+
+
+def page(document: StageDocument) -> str:
+    """Return a self-contained page: the flow, the tables, and the questions that were asked for."""
+    body = [*flow(document.pipeline), *(f"<p><strong>{html(sentence)}.</strong></p>" for sentence in document.told)]
+    for table in (*_tables(document), *([moved_table(document)] if document.moved else [])):
+        body += table.html()
+    return Page(title(document), [*body, *listing(stage_table.reading(document.pipeline))], style=FLOW_STYLE).html()
+
+
+def sheet(document: StageDocument) -> Table:
+    """Return a row for each stage, or for each gold segment that was asked for, for a spreadsheet: ten digits."""
+    if document.way is not None:
+        return moved_table(document, missing="")
+    effects = stage_table.effects_of(document.pipeline)
+    k = next(iter(effects.values())).k
+    recalls = (f"recall_any@{k}", f"recall_frac@{k}")
+    compared = list(dict.fromkeys(part.measure for e in effects.values() for part in e.without.get(OVERALL, ())))
+    moved = [f"{way} {what}" for way in ("promoted", "demoted", "lost") for what in ("segments", "questions")]
+    reached = [f"{recall}{end}" for recall in recalls for end in ("", " ceiling")]
+    differences = [f"{measure} {name}" for measure in compared for name in _DIFFERENCE]
+    times = ["n timed", "p50 ms", "p95 ms"]
+    rows = []
+    for stage in document.pipeline.stages:
+        effect, time = effects.get(stage.name), document.times.get(stage.name)
+        cells: list[object] = [stage.name, stage.kind, stage.method]
+        if effect is None:
+            cells += [None] * (5 + len(moved) + len(reached) + len(differences))
+        else:
+            without = {part.measure: part for part in effect.without.get(OVERALL, ())}
+            cells += [effect.calls, effect.against, effect.changed, effect.changed_sets, effect.best_leg]
+            cells += [n for gold in (effect.promoted, effect.demoted, effect.lost) for n in _counts(gold)]
+            cells += [(values or {}).get(recall) for recall in recalls for values in (effect.reached, effect.pool)]
+            cells += [getattr(without.get(measure), name, None) for measure in compared for name in _DIFFERENCE]
+        rows.append([*cells, *([time.n, time.p50_ms, time.p95_ms] if time is not None else [None] * 3)])
+    head = ["stage", "kind", "method", "questions", "compared with", "changed", f"first {k} changed", "best leg"]
+    return Table([*head, *moved, *reached, *differences, *times], [list(map(_digits, row)) for row in rows])
+
+
+def moved_table(document: StageDocument, missing: str = "–") -> Table:
+    """Return a row for each gold segment that moved."""
+    rows = [
+        [m.stage, m.question_id, m.kind, m.gold, *(missing if at is None else str(at) for at in (m.before, m.after))]
+        for m in document.moved
+    ]
+    head = ("stage", "question", "kind", "gold", "place before", "place after")
+    return Table(head, rows, caption=_moved_sentence(document), left=head[:4])
+
+
+_DIFFERENCE = ("n", "without", "value", "difference", "low", "high", "p", "p_holm")
+
+
+def _tables(document: StageDocument) -> list[Table]:
+    return stage_table.tables(document.pipeline, _beside(document))
+
+
+def _beside(document: StageDocument) -> Beside:
+    if not document.times:
+        return {}
+    return {
+        "added p50 ms": {stage: figure(time.p50_ms, 3) for stage, time in document.times.items()},
+        "added p95 ms": {stage: figure(time.p95_ms, 3) for stage, time in document.times.items()},
+    }
+
+
+def _moved_sentence(document: StageDocument) -> str:
+    questions = len({move.question_id for move in document.moved})
+    return f"gold {document.way}: {len(document.moved)} segments in {questions} questions"
+
+
+def _counts(gold: GoldPart | None) -> list[int | None]:
+    return [None, None] if gold is None else [gold.segments, gold.questions]
+
+
+def _digits(value: object) -> str:
+    return "" if value is None else f"{value:.10g}" if isinstance(value, float) else str(value)
