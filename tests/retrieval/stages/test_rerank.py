@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Self
+from typing import ClassVar, Self
 
 import pytest
 
@@ -12,7 +12,7 @@ from question_batch import batch_of
 from recallbench.errors import InputError, UsageError
 from recallbench.retrieval.stages.candidates import Candidates
 from recallbench.retrieval.stages.rerank import RerankStage
-from recallbench.retrieval.stages.stage import StageRequest
+from recallbench.retrieval.stages.stage import QuestionBatch, StageRequest
 
 ITEMS = {3: "9 lives", 4: "2 owls", 5: "2 foxes", 6: "7 hens", 7: "5 words and some more"}
 FOUND = [(7, 0.9), (4, 0.8), (5, 0.7), (3, 0.6), (6, 0.6)]
@@ -23,6 +23,8 @@ class Numbers(RerankStage):
 
     method = "numbers"
     summary = "by number"
+    read: ClassVar[list[list[str]]] = []
+    """The texts of each call."""
 
     @classmethod
     def open(cls, request: StageRequest) -> Self:
@@ -33,6 +35,7 @@ class Numbers(RerankStage):
 
     def scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         assert texts
+        self.read.append(list(texts))
         if question == "fewer?":
             return [1.0] * (len(texts) - 1)
         return [math.nan if question == "none?" and text == "2 owls" else float(text[0]) for text in texts]
@@ -83,3 +86,15 @@ def test_scores_that_are_none_are_told_with_the_question(question: str, told: st
     with pytest.raises(InputError, match=told) as error:
         reranked(question)
     assert error.value.found == found
+
+
+def test_a_pair_is_scored_once_but_anew_where_it_is_timed() -> None:
+    stage, batch = Numbers.open(StageRequest("numbers", {})), batch_of(["?"], items=ITEMS)
+    Numbers.read.clear()
+    whole = stage.apply(batch, Candidates.of([FOUND[:3]]))
+    without = stage.apply(batch, Candidates.of([FOUND[1:4]]))
+    assert [whole.ids_of(0), without.ids_of(0)] == [[7, 4, 5], [3, 4, 5]]
+    assert Numbers.read == [[ITEMS[7], ITEMS[4], ITEMS[5]], [ITEMS[3]]]
+    stage.apply(QuestionBatch(batch.queries, batch.memory, timed=True), Candidates.of([FOUND[:1]]))
+    stage.apply(batch_of(["another?"], items=ITEMS), Candidates.of([FOUND[:1]]))
+    assert Numbers.read[2:] == [[ITEMS[7]], [ITEMS[7]]]

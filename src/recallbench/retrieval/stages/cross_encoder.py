@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -16,10 +15,9 @@ from recallbench.embedding.weights import FileResolver, remembered_sha256
 from recallbench.errors import UsageError
 from recallbench.extras import require
 from recallbench.progress import Silent
-from recallbench.retrieval.stages.candidates import Candidates
 from recallbench.retrieval.stages.pair_model import MODEL_FILE, TOKENIZER_FILE, Pair, PairModel
 from recallbench.retrieval.stages.rerank import TOKEN_BUDGET, TOP, RerankStage
-from recallbench.retrieval.stages.stage import QuestionBatch, StageOption, StageRequest
+from recallbench.retrieval.stages.stage import StageOption, StageRequest
 
 MODELS: Mapping[str, PinnedFiles] = {
     "ms-marco-minilm-l12": PinnedFiles(
@@ -101,8 +99,6 @@ class CrossEncoderStage(RerankStage):
         self._hashes = hashes
         self._model = PairModel(files, recorded_model(MODEL.read(request.options)), self._window)
         self._pairs = self._tokens = self._cut = 0
-        self._known: dict[tuple[str, bytes], float] = {}
-        """The scores of pairs by question and text, so that a comparison without another stage reads none twice."""
 
     def settings(self) -> Mapping[str, str]:
         return {
@@ -119,20 +115,11 @@ class CrossEncoderStage(RerankStage):
             "runtime": f"onnxruntime {version_of('onnxruntime')}, tokenizers {version_of('tokenizers')}",
         }
 
-    def apply(self, batch: QuestionBatch, candidates: Candidates) -> Candidates:
-        if batch.timed:
-            self._known.clear()
-        return super().apply(batch, candidates)
-
     def tokens(self, question: str, texts: Sequence[str]) -> Sequence[int]:
         return [len(self._model.pair(question, text).encoding) for text in texts]
 
     def scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        keys = [(question, sha256(text.encode(errors="surrogatepass")).digest()) for text in texts]
-        for key, text in zip(keys, texts, strict=True):
-            if key not in self._known:
-                self._known[key] = self._score(self._model.pair(question, text))
-        return [self._known[key] for key in keys]
+        return [self._score(self._model.pair(question, text)) for text in texts]
 
     def _score(self, pair: Pair) -> float:
         self._pairs += 1

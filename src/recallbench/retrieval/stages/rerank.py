@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from itertools import accumulate
 from typing import ClassVar
 
@@ -45,6 +46,8 @@ class RerankStage(CandidateStage):
         self._name = name
         self._top: int | None = TOP.read(options)
         self._budget: int | None = TOKEN_BUDGET.read(options)
+        self._known: dict[bytes, float] = {}
+        """The scores of pairs of question and text, so that a comparison without another stage needs none twice."""
 
     @abstractmethod
     def tokens(self, question: str, texts: Sequence[str]) -> Sequence[int]:
@@ -63,6 +66,17 @@ class RerankStage(CandidateStage):
         question, texts = batch.queries[row].text, [batch.memory.text(id) for id in ids]
         if self._budget is not None and texts:
             texts = texts[: sum(used <= self._budget for used in accumulate(self.tokens(question, texts)))]
+        scores = self._finite_scores(question, texts) if batch.timed else self._scored_once(question, texts)
+        return list(zip(ids, scores, strict=False))  # those that the budget left out have none
+
+    def _scored_once(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Return the scores of texts, of which only those are read that were not read for this question before."""
+        keys = [_key(question, text) for text in texts]
+        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}
+        self._known.update(zip(new, self._finite_scores(question, list(new.values())), strict=True))
+        return [self._known[key] for key in keys]
+
+    def _finite_scores(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         scores = self.scores(question, texts) if texts else ()
         if len(scores) != len(texts):
             raise InputError(
@@ -77,4 +91,9 @@ class RerankStage(CandidateStage):
                     expected="a finite number",
                     found=str(score),
                 )
-        return list(zip(ids, scores, strict=False))  # those that the budget left out have none
+        return scores
+
+
+def _key(question: str, text: str) -> bytes:
+    # A digest, since the texts of a haystack are let go of when it is done.
+    return blake2b(repr((question, text)).encode(), digest_size=16).digest()
