@@ -57,6 +57,17 @@ def test_a_second_run_costs_nothing_and_has_the_same_answers_and_tokens(server: 
     assert [second.circumstances()[name] for name in ("answers", "kept", "requests")] == [1, 1, 0]
 
 
+def test_a_timed_answer_takes_as_long_as_it_took(
+    server: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = client(server, tmp_path).ask(HELLO, "trying", timed=True)
+    waited: list[float] = []
+    monkeypatch.setattr("recallbench.retrieval.chat.client.time.sleep", waited.append)
+    chat = client(server, tmp_path)
+    assert [chat.ask(HELLO, "trying", timed=timed) for timed in (False, True, True)] == [answer] * 3
+    assert waited == [answer.seconds] * 2
+
+
 def test_another_model_seed_or_wording_is_another_question(server: ChatServer, tmp_path: Path) -> None:
     client(server, tmp_path).ask(HELLO, "trying")
     client(server, tmp_path, name=f"{server.address}#other").ask(HELLO, "trying")

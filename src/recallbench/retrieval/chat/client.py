@@ -104,21 +104,23 @@ class ChatClient:
             "seconds_asking": round(sum(answer.seconds for answer in answers), 3),
         }
 
-    def ask(self, messages: Sequence[Message], doing: str) -> ChatAnswer:
+    def ask(self, messages: Sequence[Message], doing: str, *, timed: bool = False) -> ChatAnswer:
         """Return the answer to these messages; `doing` says in errors what it was for.
+
+        Where it is `timed`, an answer that was kept comes after as long as it took when it was asked for.
 
         Raises Blocked for an endpoint that can't be reached or stays busy, and InputError for one that gives no usable
         answer, each after tries that together take no longer than the seconds that an answer is given.
         """
         request = {"messages": [dict(message) for message in messages], **self._sampling.document()}
         key = request_key(self.address, self.model, request)
-        if key.sha256 in self._answers:
-            return self._answers[key.sha256]
-        answer = self._kept.find(key)
+        answer = self._answers.get(key.sha256) or self._kept.find(key)
         if answer is None:
             answer = self._asked(request, doing)
             self._kept.keep(key, answer)
             self._fresh += 1
+        elif timed:
+            time.sleep(answer.seconds)
         self._answers[key.sha256] = answer
         return answer
 

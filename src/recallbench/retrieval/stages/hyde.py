@@ -32,11 +32,11 @@ class HydeStage(ChatStage, RewriteStage):
         return 1 + bool(WITH_QUESTION.read(options) == "true")
 
     def rewrite(self, batch: QuestionBatch) -> list[list[Variant]]:
-        return [self._variants(query.text) for query in batch.queries]
+        return [self._variants(query.text, timed=batch.timed) for query in batch.queries]
 
-    def _variants(self, question: str) -> list[Variant]:
+    def _variants(self, question: str, *, timed: bool) -> list[Variant]:
         doing = f"inventing a passage for `{shortened(question)}`"
-        passage = self._client.ask(prompt("hyde").messages(question=question), doing).text
+        passage = self._client.ask(prompt("hyde").messages(question=question), doing, timed=timed).text
         if not any(map(str.isalnum, passage)):
             raise InputError(
                 f"a rewrite of nothing while {doing}",

@@ -37,13 +37,13 @@ class MultiQueryStage(ChatStage, RewriteStage):
         return count + bool(KEEP_ORIGINAL.read(options) == "true")
 
     def rewrite(self, batch: QuestionBatch) -> list[list[Variant]]:
-        return [self._variants(query.text) for query in batch.queries]
+        return [self._variants(query.text, timed=batch.timed) for query in batch.queries]
 
-    def _variants(self, question: str) -> list[Variant]:
+    def _variants(self, question: str, *, timed: bool) -> list[Variant]:
         count = COUNT.read(self._options)
         doing = f"rewriting `{shortened(question)}`"
         asked = prompt("multi_query").messages(question=question, count=str(count))
-        answer = self._client.ask(asked, doing)
+        answer = self._client.ask(asked, doing, timed=timed)
         texts = list(dict.fromkeys(wordings(answer.text)))
         if not texts:
             raise InputError(
