@@ -13,9 +13,9 @@ from recallbench.embedding.machine import cpu_model, version_of
 
 FIELDS = frozenset(
     {"started", "ended", "recallbench_version", "command", "options", "git", "machine", "packages", "variables"}
-    | {"embedding", "seconds", "cold_queries", "stages"}
+    | {"embedding", "seconds", "cold_queries", "stages", "quantities"}
 )
-"""Its fields; earlier releases did not write recallbench_version."""
+"""Its fields; earlier releases did not write recallbench_version, nor the quantities."""
 PACKAGES = (
     "numpy",
     "torch",

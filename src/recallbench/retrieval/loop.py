@@ -105,6 +105,7 @@ def retrieve(
             result.questions.extend(questions)
             result.candidates += [scope.size] * len(questions)
             result.segments += scope.size
+            result.characters[haystack.scope] = [len(segment.text) for segment in haystack.segments]
             if control is not None:
                 with result.timings.phase("control"):
                     control.ingest(items, None)
@@ -112,6 +113,7 @@ def retrieve(
                     control.forget(scope.scope)
             if store.one_scope_at_a_time:
                 _ask(store, requests, result, advance, timed)
+                _note_stored(result.stored, store)
                 store.forget(scope.scope)
             else:
                 waiting += requests
@@ -119,6 +121,7 @@ def retrieve(
     if not store.one_scope_at_a_time:
         with result.timings.phase("ready"):
             store.ready()
+        _note_stored(result.stored, store)
         with progress.stage("asking", answers, "answers") as advance:
             _ask(store, waiting, result, advance, timed)
     failures.refuse_all_failed(len(result.questions))
@@ -201,6 +204,11 @@ def _search(store: Store, requests: Sequence[_Request], k: int) -> Iterator[Rank
 def _search_single(store: Store, request: _Request, k: int) -> Ranking:
     (ranking,) = _search(store, [request], k)
     return ranking
+
+
+def _note_stored(stored: dict[str, int], store: Store) -> None:
+    for what, size in store.stored_bytes().items():
+        stored[what] = stored.get(what, 0) + size
 
 
 def _note_tokens(counts: SegmentTokens, haystack: Haystack, embedded: Embeddings) -> None:

@@ -54,6 +54,10 @@ class Retrieval:
     """The number of segments that the store was given."""
     failed: list[str] = field(default_factory=list)
     """Ids of the questions that the store failed on."""
+    characters: dict[str, list[int]] = field(default_factory=dict)
+    """By scope, the length of each segment's text."""
+    stored: dict[str, int] = field(default_factory=dict)
+    """The bytes that the store said it held of all segments, by what they are; empty where it did not say."""
     vectors_sha256: str = ""
     version: str = ""
     """The version that the store stated before the first item went in."""

@@ -32,6 +32,8 @@ class Timings:
     """Seconds per phase, and the sample of single queries."""
 
     phases: dict[str, float] = field(default_factory=dict)
+    cpu: dict[str, float] = field(default_factory=dict)
+    """The same phases in seconds of all processors together, as far as this process had them."""
     sample: list[QueryTime] = field(default_factory=list)
     cold: str = ""
     """Why no cold query could be timed; empty where some were."""
@@ -39,11 +41,12 @@ class Timings:
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
         """Add the time of a block to a phase."""
-        started = time.perf_counter()
+        started, worked = time.perf_counter(), time.process_time()
         try:
             yield
         finally:
             self.phases[name] = self.phases.get(name, 0.0) + time.perf_counter() - started
+            self.cpu[name] = self.cpu.get(name, 0.0) + time.process_time() - worked
 
 
 def sample_evenly(total: int, most: int = SAMPLE) -> frozenset[int]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 
 from recallbench.corpora.records import Haystack
 from recallbench.embedding.embedder import Embedder
+from recallbench.embedding.encoders import Role
 from recallbench.progress import Progress
+from recallbench.results.quantities import EmbeddedPart
 from recallbench.retrieval.loop import Haystacks, retrieve
 from recallbench.retrieval.record import Calls, Retrieval
 from recallbench.retrieval.timing import Timings
@@ -42,8 +45,8 @@ def retrieve_afresh(
         )
 
 
-def embed_texts(haystacks: Iterable[Haystack], embedder: Embedder, segments: int) -> None:
-    """Embed every text of the haystacks and their questions that has no vector yet."""
+def embed_texts(haystacks: Iterable[Haystack], embedder: Embedder, segments: int) -> dict[Role, EmbeddedPart]:
+    """Embed every text of the haystacks and their questions that has no vector yet; return what either took."""
     questions: list[str] = []
 
     def passages() -> Iterator[str]:
@@ -52,5 +55,19 @@ def embed_texts(haystacks: Iterable[Haystack], embedder: Embedder, segments: int
             for segment in haystack.segments:
                 yield segment.text
 
-    embedder.ensure(passages(), "passage", total=segments)
-    embedder.ensure(questions, "query", total=len(questions))
+    of_passages = _counted(embedder, lambda: embedder.ensure(passages(), "passage", total=segments))
+    of_questions = _counted(embedder, lambda: embedder.ensure(questions, "query", total=len(questions)))
+    return {"passage": of_passages, "query": of_questions}
+
+
+def _counted(embedder: Embedder, work: Callable[[], None]) -> EmbeddedPart:
+    before, since = embedder.report(), time.process_time()
+    work()
+    worked, after = time.process_time() - since, embedder.report()
+    return EmbeddedPart(
+        computed=after.computed - before.computed,
+        reused=after.reused - before.reused,
+        tokens=after.tokens - before.tokens,
+        asked_tokens=after.usage.get("tokens", 0) - before.usage.get("tokens", 0),
+        cpu_seconds=round(worked, 6),
+    )

@@ -93,9 +93,10 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
         def haystacks() -> Iterable[Haystack]:
             return select_haystacks(corpus.haystacks(), pool=options.pooled, limit=options.limit)
 
+        embedded = {}
         if embedder is not None:
             with timings.phase("embed"):
-                embed_texts(haystacks(), embedder, survey.segments)
+                embedded = embed_texts(haystacks(), embedder, survey.segments)
         retrieval = _retrieve(plan, haystacks, store, embedder, survey, timings, progress)
         answers = answering.answer(retrieval, haystacks(), timings, progress) if answering is not None else []
         with timings.phase("score"):
@@ -125,7 +126,9 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
             since,
             options,
             embedder.report() if embedder is not None else None,
+            embedded,
             store.totals() if isinstance(store, PipelineStore) else (),
+            () if plan.pipeline is None else plan.pipeline.contexts,
         )
         texts = _texts(haystacks) if options.with_text else None
         folder = measured_folder(folder, options, plan.store, retrieval.version, today)

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from recallbench.confidential import concealed_lines, without_secrets
 from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.corpora.records import Haystack
 from recallbench.embedding.embedder import EmbeddingReport
+from recallbench.embedding.encoders import Role
 from recallbench.embedding.registry import recorded_encoder
 from recallbench.escaping.markdown import unformatted
 from recallbench.escaping.terminal import visible
@@ -25,11 +26,12 @@ from recallbench.reports.report import ReportedRun, render
 from recallbench.reports.reproduction import JSON_NAME, PAGE_NAME, ReproductionRecord, document, page
 from recallbench.reports.result_page import PAGE, page_of
 from recallbench.results import answers as answer_rows
-from recallbench.results import environment, manifest, stages
+from recallbench.results import environment, manifest, quantities, stages
 from recallbench.results.answers import AnswerRow
 from recallbench.results.folder import staged
 from recallbench.results.known_texts import row_texts
 from recallbench.results.metrics import Metrics
+from recallbench.results.quantities import EmbeddedPart
 from recallbench.results.result import open_result
 from recallbench.results.retrievals import (
     CONTROL_RUN,
@@ -58,8 +60,12 @@ class Circumstances:
     options: Options
     embedding: EmbeddingReport | None
     """The embedder's own report."""
+    embedded: Mapping[Role, EmbeddedPart] = field(default_factory=dict)
+    """What embedding the segments and the questions took."""
     stages: Sequence[Mapping[str, Any]] = ()
     """What each stage of a pipeline took over all questions; empty without one."""
+    contexts: Sequence[int] = ()
+    """How many hits a stage answers from."""
 
 
 def write(
@@ -121,6 +127,7 @@ def _environment(folder: Path, circumstances: Circumstances, retrieval: Retrieva
     for path in ("cache_dir", "corpus_file", "out", "folder", "environ"):
         del recorded[path]  # where files lay on one machine decides nothing
     embedding = circumstances.embedding
+    used = quantities.quantities(retrieval, circumstances.embedded, circumstances.contexts)
     return {
         "started": circumstances.started.isoformat(timespec="seconds"),
         "ended": _ended(circumstances).isoformat(timespec="seconds"),
@@ -142,6 +149,7 @@ def _environment(folder: Path, circumstances: Circumstances, retrieval: Retrieva
         "seconds": {name: round(seconds, 4) for name, seconds in retrieval.timings.phases.items()},
         "cold_queries": retrieval.timings.cold or "timed",
         **({"stages": list(circumstances.stages)} if circumstances.stages else {}),
+        quantities.FIELD: used.model_dump(),
     }
 
 

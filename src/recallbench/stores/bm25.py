@@ -78,6 +78,9 @@ class BM25Store(Store):
     def evidence(self) -> Mapping[str, str]:
         return EVIDENCE
 
+    def stored_bytes(self) -> Mapping[str, int]:
+        return {"weights": sum(index.bytes for index in self._scopes.values())}
+
     def close(self) -> None:
         self._scopes.clear()
 
@@ -100,6 +103,11 @@ class _Scope:
             columns = index.scores
             words = np.repeat(np.arange(len(self._vocabulary)), np.diff(columns["indptr"]))
             self._weights[words, columns["indices"]] = columns["data"]
+
+    @property
+    def bytes(self) -> int:
+        """The size of ids and weights; the vocabulary is not counted."""
+        return int(self._ids.nbytes + self._weights.nbytes)
 
     def search(self, texts: Sequence[str], k: int) -> list[list[Hit]]:
         unknown = len(self._vocabulary)

@@ -75,6 +75,12 @@ class ExactStore(Store):
     def evidence(self) -> Mapping[str, str]:
         return EVIDENCE
 
+    def stored_bytes(self) -> Mapping[str, int]:
+        return {
+            "ids": sum(ids.nbytes for ids, _ in self._scopes.values()),
+            "vectors": sum(rows.nbytes for _, rows in self._scopes.values()),
+        }
+
     def close(self) -> None:
         self._scopes.clear()
 

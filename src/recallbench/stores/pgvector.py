@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
-from select import POLLIN, POLLOUT, poll
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from recallbench.errors import Blocked, InputError, UsageError
@@ -23,9 +22,10 @@ from recallbench.stores.lexicon import build_lexicon
 from recallbench.stores.options import StoreOption
 from recallbench.stores.postgres import wire
 from recallbench.stores.postgres.embedded import EmbeddedServer
+from recallbench.stores.postgres.pending import PendingBlock, push
 from recallbench.stores.postgres.postgres import connect, database_errors, ready_server, redacted, server_facts
 from recallbench.stores.postgres.status import server_status
-from recallbench.stores.postgres.tenancy import claim_schema, drop_schema
+from recallbench.stores.postgres.tenancy import claim_schema, drop_schema, schema_bytes
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
@@ -34,7 +34,7 @@ from recallbench.stores.weights import DEFAULT_WEIGHTS, PARTS, WEIGHTS, Weights
 
 if TYPE_CHECKING:
     from psycopg import Connection
-    from psycopg.pq.abc import PGconn, PGresult
+    from psycopg.pq.abc import PGresult
 
 REVISION = 1
 """Counts up whenever the same input may rank otherwise."""
@@ -129,7 +129,7 @@ class PgvectorStore(Store):
         """The numbers of the types vector and vector[] in this database."""
         self._scopes: dict[int, None] = {}
         self._prepared = False
-        self._pending: _PendingBlock | None = None
+        self._pending: PendingBlock | None = None
 
     def prepare(self, dims: int) -> None:
         if not 1 <= dims <= 16_000:
@@ -176,7 +176,7 @@ class PgvectorStore(Store):
 
     def search_many(self, queries: Sequence[Query], k: int) -> Iterator[list[Hit]]:
         # The server works on one block of questions while the one before is unpacked here.
-        pending: _PendingBlock | None = None
+        pending: PendingBlock | None = None
         for start in range(0, len(queries), AT_ONCE):
             parameters = self._packed(queries[start : start + AT_ONCE], k)
             answers, pending = pending and pending.receive(), self._send(parameters)
@@ -219,6 +219,9 @@ class PgvectorStore(Store):
             "index": INDEX,
             "plan": self._plan(),
         }
+
+    def stored_bytes(self) -> Mapping[str, int]:
+        return schema_bytes(self._open(), self._schema)
 
     def close(self) -> None:
         searching, self._connection = self._connection, None
@@ -286,8 +289,8 @@ class PgvectorStore(Store):
         text = _sql("cosine" if self._weights.cosine_only else "recall")
         with database_errors("preparing its statement"):
             connection.pgconn.send_prepare(STATEMENT, text.encode(), types)
-            _push(connection.pgconn)
-        self._checked(_PendingBlock(connection.pgconn).receive())
+            push(connection.pgconn)
+        self._checked(PendingBlock(connection.pgconn).receive())
         self._prepared = True
 
     def _packed(self, queries: Sequence[Query], k: int) -> Any:
@@ -307,14 +310,14 @@ class PgvectorStore(Store):
         scopes = wire.int4_array([query.scope for query in queries])
         return scopes, wire.vector_array(vectors, self._vector), texts, moments, k.to_bytes(8, "big")
 
-    def _send(self, parameters: Any) -> _PendingBlock:
+    def _send(self, parameters: Any) -> PendingBlock:
         connection = self._open()
         if not self._prepared:
             raise Blocked("the store was not told that all segments are in", remedy="call ready() before searching")
         with database_errors("searching"):
             connection.pgconn.send_query_prepared(STATEMENT, parameters, (1,) * 5, 1)
-            _push(connection.pgconn)
-        self._pending = _PendingBlock(connection.pgconn)
+            push(connection.pgconn)
+        self._pending = PendingBlock(connection.pgconn)
         return self._pending
 
     def _checked(self, result: PGresult) -> PGresult:
@@ -337,45 +340,6 @@ class PgvectorStore(Store):
         return "\n".join(
             line if len(line) <= WIDEST_PLAN_LINE else line[: WIDEST_PLAN_LINE - 1] + "…" for (line,) in rows
         )
-
-
-def _push(pgconn: PGconn) -> None:
-    """Send the rest that the socket did not take at once: until then it stays here, and the server waits for it."""
-    writable = poll()
-    writable.register(pgconn.socket, POLLOUT)
-    while pgconn.flush():
-        writable.poll()
-
-
-class _PendingBlock:
-    """A block of questions under way to the server; its answers wait here until they are asked for."""
-
-    def __init__(self, pgconn: PGconn) -> None:
-        self._pgconn = pgconn
-        self._result: PGresult | None = None
-        self._complete = False
-
-    def receive(self) -> PGresult:
-        while not self._complete:
-            self._wait()
-            result = self._pgconn.get_result()
-            self._complete = result is None
-            self._result = self._result or result
-        assert self._result is not None
-        return self._result
-
-    def _wait(self) -> None:
-        """Until an answer is there, or the connection is lost: a wait inside the library can't be interrupted."""
-        from psycopg import OperationalError
-
-        readable = poll()
-        try:
-            readable.register(self._pgconn.socket, POLLIN)
-            while self._pgconn.is_busy():
-                readable.poll()
-                self._pgconn.consume_input()
-        except OperationalError:
-            pass  # the answer that is asked for next says so
 
 
 def _score_settings(weights: Weights) -> dict[str, str]:

@@ -152,6 +152,10 @@ class Store(ABC):
         """Return how the system worked: index kind, the plan that ran, server version."""
         return {}
 
+    def stored_bytes(self) -> Mapping[str, int]:
+        """Return the bytes that it holds now, by what they are; empty where it can't say."""
+        return {}
+
     @abstractmethod
     def close(self) -> None:
         """Release everything; leaves nothing behind. May be called twice."""

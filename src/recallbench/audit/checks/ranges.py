@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from recallbench.audit.checks.quantities import impossible
 from recallbench.audit.difference import differing
 from recallbench.audit.encoding import most_tokens
 from recallbench.audit.examination import Examination, pass_unless
@@ -21,6 +22,7 @@ NOT_DERIVED = (
     "token counts and truncation",
     "timings",
     "environment",
+    "processors' seconds, bytes and tokens used",
     "the store's version, settings and plan",
     "the embedder's fingerprint and the hash of its vectors",
     "that the rankings are what this store returned",
@@ -39,6 +41,7 @@ def ranges(subject: AuditSubject) -> Finding:
         *_timings(subject),
         *_times(subject.environment),
         *_circumstances(subject.environment),
+        *impossible(subject),
     ]
     return pass_unless(problems, f"possible; not re-derived: {', '.join(NOT_DERIVED)}")
 

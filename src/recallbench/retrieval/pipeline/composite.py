@@ -144,6 +144,11 @@ class PipelineStore(Store):
     def evidence(self) -> Mapping[str, str]:
         return self.main.evidence()
 
+    def stored_bytes(self) -> Mapping[str, int]:
+        return {
+            f"{leg.spec.name}: {what}": size for leg in self.legs for what, size in leg.store.stored_bytes().items()
+        }
+
     def close(self) -> None:
         with ExitStack() as closing:
             for part in _parts(self):

@@ -14,6 +14,7 @@ from typing import Any, Self
 from recallbench.addresses import recorded_name
 from recallbench.confidential import without_secrets
 from recallbench.errors import InputError, UsageError
+from recallbench.retrieval.stages.answering import AnswerStage
 from recallbench.retrieval.stages.registry import known_kind, nearest, options_of, stage_class
 from recallbench.retrieval.stages.search import IN_PROCESS, OF_STORE, SearchStage
 from recallbench.retrieval.stages.stage import KINDS, FuseStage, Kind, RewriteStage, Stage, StageOption
@@ -145,6 +146,12 @@ class Pipeline:
     def is_slow(self) -> bool:
         """Whether a stage before the ranking takes milliseconds or more for a question."""
         return any(spec.stage.slow for spec in self.of_kind("rewrite", "fuse", "diversify", "rerank"))
+
+    @property
+    def contexts(self) -> tuple[int, ...]:
+        """How many hits each stage that answers is given at most."""
+        answering = [(spec.stage, spec.options) for spec in self.of_kind("generate")]
+        return tuple(stage.context_of(options) for stage, options in answering if issubclass(stage, AnswerStage))
 
     @property
     def sha256(self) -> str:

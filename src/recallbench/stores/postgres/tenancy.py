@@ -36,6 +36,18 @@ def drop_schema(connection: Connection, name: str) -> None:
         connection.execute("SELECT pg_advisory_unlock(%s, %s)", (LOCK_CLASS, _key(name)))
 
 
+def schema_bytes(connection: Connection, name: str) -> dict[str, int]:
+    """Return the size on disk of a schema's tables, with what is kept out of line, and of their indexes."""
+    with database_errors("measuring its tables"):
+        row = connection.execute(
+            """SELECT coalesce(sum(pg_table_size(oid)), 0)::bigint, coalesce(sum(pg_indexes_size(oid)), 0)::bigint
+               FROM pg_class WHERE relnamespace = %s::regnamespace AND relkind = 'r'""",
+            (name,),
+        ).fetchone()
+    assert row is not None
+    return {"tables": row[0], "indexes": row[1]}
+
+
 def sweep(connection: Connection) -> list[str]:
     """Drop the schemas of runs that died, and return their names; those of living runs and other roles stay."""
     rows = connection.execute(

@@ -1,0 +1,43 @@
+"""What a run used: lengths of texts, bytes and processors, in environment.json."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from commandline import recallbench
+from labelled_sets import beir
+from recallbench.errors import InputError
+from recallbench.results.quantities import read_quantities, read_stage_quantities
+
+
+def test_a_run_tells_what_it_used(tmp_path: Path) -> None:
+    beir(tmp_path / "team")
+    words = ("evaluate", "team", "--store", "exact", "--embedder", "hash", "--folder", "r", "-q")
+    assert recallbench(*words, cwd=tmp_path).returncode == 0
+    used = read_quantities(tmp_path / "r")
+    phases = json.loads((tmp_path / "r" / "environment.json").read_text())["seconds"]
+    assert list(used.cpu_seconds) == list(phases)
+    # Three documents in the north and two in the south, of 256 numbers in double precision and one id each.
+    assert used.stored_bytes == {"ids": 5 * 8, "vectors": 5 * 256 * 8}
+    passage, query = used.embedded["passage"], used.embedded["query"]
+    assert (passage.computed, passage.reused, query.computed, query.reused) == (5, 0, 4, 0)
+    texts = used.texts
+    north, south = (38 + 19 + 16), (32 + 31)
+    assert (texts.haystacks, texts.questions, texts.characters) == (2, 4, north + south)
+    # Each of two questions has its whole haystack as its history, and with k = 3 as its context.
+    assert texts.history_characters == 2 * north + 2 * south
+    assert {at.k: at.characters for at in texts.context}[3] == texts.history_characters
+    assert texts.tokens == passage.tokens
+    assert read_stage_quantities(tmp_path / "r") == []
+
+
+def test_a_result_of_before_says_that_it_does_not_tell(tmp_path: Path) -> None:
+    (tmp_path / "environment.json").write_text('{"started": "2026-01-01T00:00:00+00:00"}')
+    with pytest.raises(InputError, match="does not say what it used"):
+        read_quantities(tmp_path)
+    (tmp_path / "environment.json").write_text('{"quantities": {"cpu_seconds": {"search": "long"}}}')
+    with pytest.raises(InputError, match="not what a run used"):
+        read_quantities(tmp_path)
