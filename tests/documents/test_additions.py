@@ -26,6 +26,11 @@ from recallbench.results.metrics import Metrics
 from recallbench.scoring.judgement import judge
 
 
+def encoders() -> list[tuple[str, str]]:
+    """The examples that are added to the file of encoders."""
+    return [(path, text) for path, text in placed("toml") if (ROOT / path).exists()]
+
+
 def placed(language: str) -> list[tuple[str, str]]:
     """The examples that name their file in a first comment: (path, text)."""
     examples = []
@@ -51,7 +56,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
         source = (copy / path).read_text()
         assert source.count(before) == 1, f"{path} has no longer: {before}"
         (copy / path).write_text(source.replace(before, after))
-    for path, text in placed("toml"):
+    for path, text in encoders():
         with (copy / path).open("a") as file:
             file.write("\n" + text)
     (diary,) = [block.body for block in blocks(CONTRIBUTING) if block.language == "json"]
@@ -79,13 +84,20 @@ def written(done: subprocess.CompletedProcess[str], folder: Path) -> Metrics:
 
 
 def test_each_kind_of_addition_has_its_example() -> None:
-    assert [Path(path).parent.name for path, _ in placed("python")] == ["stores", "corpora", "measures", "gates"]
+    assert [Path(path).parent.name for path, _ in placed("python")] == [
+        "stores",
+        "stages",
+        "corpora",
+        "measures",
+        "gates",
+    ]
     assert {path for path, _ in placed("diff")} == {
         "src/recallbench/stores/registry.py",
+        "src/recallbench/retrieval/stages/registry.py",
         "src/recallbench/corpora/registry.py",
         "src/recallbench/scoring/measures/registry.py",
     }
-    assert len(placed("toml")) == 1
+    assert len(encoders()) == 1
 
 
 def test_the_example_of_a_retriever_runs(tmp_path: Path) -> None:
@@ -121,6 +133,23 @@ def test_the_example_of_a_store_works_in_every_command(extended: Path) -> None:
     assert in_the_copy(extended, *with_option, "--dry-run").returncode == 0
 
 
+def test_the_example_of_a_stage_works_in_every_command(extended: Path) -> None:
+    ((file, _, body),) = [
+        block.body.removeprefix("# ").partition("\n")
+        for block in blocks(CONTRIBUTING)
+        if 'method = "longest"' in block.body
+    ]
+    (extended / file).write_text(body)
+    assert "How many characters count as one" in in_the_copy(extended, "stages").stdout
+    (words,) = [words for words in command_lines(CONTRIBUTING) if file in words]
+    metrics = written(in_the_copy(extended, *words, "--folder", "longest"), extended / "longest")
+    assert metrics.pipeline is not None
+    assert metrics.pipeline.words == "lexical > longest(unit=100)"
+    assert metrics.pipeline.stages[1].settings == {"longest.counts": "characters"}
+    printed = in_the_copy(extended, "audit", "longest", "--failures").stdout
+    assert re.findall(r"(?:fail|cannot-tell|pending) +(RB-\S+)", printed) == ["RB-COMMITTED"]
+
+
 def test_the_example_of_a_corpus_works_in_every_command(extended: Path) -> None:
     (words,) = [words for words in command_lines(CONTRIBUTING) if "diary" in words and "--dry-run" not in words]
     metrics = written(in_the_copy(extended, *words, "--folder", "notes"), extended / "notes")
@@ -134,7 +163,7 @@ def test_the_example_of_a_corpus_works_in_every_command(extended: Path) -> None:
 
 
 def test_the_example_of_an_encoder_is_listed(extended: Path) -> None:
-    ((_, text),) = placed("toml")
+    ((_, text),) = encoders()
     ((name, table),) = tomllib.loads(text).items()
     spec = read_spec(name, table)
     assert spec.passage == ENCODERS["minilm"].passage
