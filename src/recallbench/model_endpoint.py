@@ -119,3 +119,8 @@ def recorded_endpoint(name: str, part: Part) -> str:
     if mark and not MODEL.fullmatch(model):
         raise UsageError("the model's name can't be read", expected=f"{part.example}#MODEL", found=model[:80] or "none")
     return recorded_name(address, part) + mark + model
+
+
+def recorded_model(model: str) -> str:
+    """Return a model's name as results may hold it: a server of a local file may call it by where that lies."""
+    return model.rpartition("/")[2] if model.startswith("/") else model

@@ -46,6 +46,13 @@ def test_a_model_is_asked_as_stated_and_its_answer_tells_what_it_cost(server: Ch
     }
 
 
+def test_where_a_model_lies_on_its_server_is_not_told(server: ChatServer, tmp_path: Path) -> None:
+    server.says = lambda asked: said("Paris", model="/home/me/models/tiny.gguf")
+    chat = client(server, tmp_path, name=f"{server.address}#/home/me/models/tiny.gguf")
+    chat.ask(HELLO, "trying")
+    assert [chat.settings()[name] for name in ("model", "model as answered")] == ["tiny.gguf", "tiny.gguf"]
+
+
 def test_a_second_run_costs_nothing_and_has_the_same_answers_and_tokens(server: ChatServer, tmp_path: Path) -> None:
     first = client(server, tmp_path)
     answers = [first.ask(HELLO, "trying"), first.ask(HELLO, "trying")]
@@ -117,23 +124,23 @@ def test_a_fault_that_passes_is_tried_again(server: ChatServer, tmp_path: Path, 
 
 
 @pytest.mark.parametrize(
-    ("fault", "kind", "found"),
+    ("fault", "seconds", "kind", "found"),
     [
-        ((429, {}, {"Retry-After": "30"}), Blocked, "status 429"),
-        ((500, b"oops", {}), InputError, "status 500"),
-        (b"<html>", InputError, "<html>"),
-        ({"choices": []}, InputError, "'choices': []"),
-        (said("", finish="length"), InputError, "'finish_reason': 'length'"),
-        ((400, {"error": "no such parameter"}, {}), InputError, "no such parameter"),
-        ((401, {}, {}), Blocked, "status 401"),
-        (lambda handler: time.sleep(0.3), InputError, "none"),
+        ((429, {}, {"Retry-After": "30"}), 20, Blocked, "status 429"),
+        ((500, b"oops", {}), 0.3, InputError, ""),
+        (b"<html>", 20, InputError, "<html>"),
+        ({"choices": []}, 20, InputError, "'choices': []"),
+        (said("", finish="length"), 20, InputError, "'finish_reason': 'length'"),
+        ((400, {"error": "no such parameter"}, {}), 20, InputError, "no such parameter"),
+        ((401, {}, {}), 20, Blocked, "status 401"),
+        (lambda handler: time.sleep(0.5), 0.3, InputError, "none"),
     ],
 )
-def test_a_fault_that_lasts_fails_the_question_by_name_within_its_time(
-    server: ChatServer, tmp_path: Path, fault: Any, kind: type[RecallBenchError], found: str
+def test_a_fault_that_lasts_fails_the_question_by_name(
+    server: ChatServer, tmp_path: Path, fault: Any, seconds: float, kind: type[RecallBenchError], found: str
 ) -> None:
     server.says = lambda asked: fault
-    chat = client(server, tmp_path, seconds=0.3, RECALLBENCH_CHAT_TIMEOUT="0.1")
+    chat = client(server, tmp_path, seconds=seconds)
     with pytest.raises(kind, match="while answering `q1`") as refused:
         chat.ask(HELLO, "answering `q1`")
     assert found in refused.value.found

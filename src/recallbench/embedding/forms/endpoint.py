@@ -23,7 +23,7 @@ from recallbench.embedding.fingerprint import PINNED
 from recallbench.embedding.forms.form import EncoderForm, EncoderRequest
 from recallbench.embedding.forms.outside_encoder import OutsideEncoder
 from recallbench.errors import RecallBenchError
-from recallbench.model_endpoint import ADDRESS, MODEL, ModelEndpoint, recorded_endpoint
+from recallbench.model_endpoint import ADDRESS, MODEL, ModelEndpoint, recorded_endpoint, recorded_model
 
 AT_ONCE = 64
 """Texts in one request at most."""
@@ -53,9 +53,9 @@ class EndpointEncoder(OutsideEncoder):
     def fingerprint(self) -> Mapping[str, str]:
         dims = self.stored_dims
         return {
-            "encoder": self.model,
+            "encoder": recorded_model(self.model),
             "endpoint": self._endpoint.address,
-            "model": next(iter(self._endpoint.answered), "not stated"),
+            "model": recorded_model(next(iter(self._endpoint.answered), "not stated")),
             "stored_dims": str(dims),
             "dtype": "float32",
             "backend": self.backend,
@@ -64,7 +64,7 @@ class EndpointEncoder(OutsideEncoder):
 
     @property
     def computation(self) -> str:
-        return f"{self.model} at {self._endpoint.address}"
+        return f"{recorded_model(self.model)} at {self._endpoint.address}"
 
     @property
     def usage(self) -> Mapping[str, int]:

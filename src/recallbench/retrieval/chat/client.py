@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from recallbench.addresses import CHAT, Part
-from recallbench.model_endpoint import MODEL, ModelEndpoint
+from recallbench.model_endpoint import MODEL, ModelEndpoint, recorded_model
 from recallbench.retrieval.chat.kept_answers import ChatAnswer, KeptAnswers, request_key
 from recallbench.retrieval.chat.prompts import Message
 from recallbench.usage import Usage, usage_of
@@ -85,10 +84,10 @@ class ChatClient:
 
     def settings(self) -> dict[str, str]:
         """Return what decides an answer beside the prompt."""
-        models = Counter(answer.model or "not stated" for answer in self._answers.values())
+        models = {recorded_model(answer.model) or "not stated" for answer in self._answers.values()}
         return {
             "endpoint": self.address,
-            "model": self.model,
+            "model": recorded_model(self.model),
             "model as answered": ", ".join(sorted(models)) or "not stated",
             **{name: f"{value:g}" for name, value in self._sampling.document().items()},
         }
