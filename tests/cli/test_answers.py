@@ -23,7 +23,7 @@ method = "chat"
 endpoint = "{address}"
 model = "{model}"
 top = 2
-seconds = 0.5
+seconds = 20
 
 [[stage]]
 kind = "judge"
@@ -31,7 +31,7 @@ method = "llm"
 endpoint = "{address}"
 model = "{model}"
 key_from = "JUDGE_KEY"
-seconds = 0.5
+seconds = 20
 
 [[stage]]
 kind = "judge"
@@ -104,7 +104,8 @@ def test_a_question_whose_answer_does_not_come_counts_as_the_worst_and_is_named(
     def says(asked: str) -> Any:
         if "VERDICT" not in asked:
             return said("") if "What did Nadia treat the family" in asked else FOCACCIA
-        return (500, b"oops", {}) if "Excerpts:" in asked and "What score" in asked else "VERDICT: YES"
+        refused = "Excerpts:" in asked and "did Nadia do in the village contest" in asked
+        return (400, {"error": "too long"}, {}) if refused else "VERDICT: YES"
 
     server.says = says
     done = recallbench(*RUN, "--folder", "result", cwd=tmp_path, env=KEYS)
@@ -113,8 +114,10 @@ def test_a_question_whose_answer_does_not_come_counts_as_the_worst_and_is_named(
     assert "gave no answer that can be used while answering canary-1/q0, `What did Nadia treat" in done.stderr
     first = rows(tmp_path / "result")[0]
     assert first == {"question_id": "canary-1/q0", "known": True, "context": []}
+    assert rows(tmp_path / "result")[1]["judged"][0] == {"judge": "llm", "failed": True}
+    assert "llm failed on 1 of 24 questions: the worst answer for each" in done.stderr
     answers = json.loads((tmp_path / "result/metrics.json").read_text())["answers"]
-    assert answers["failed"] == ["canary-1/q0"]
+    assert (answers["failed"], answers["judges"][0]["failed"]) == (["canary-1/q0"], ["canary-1/q1"])
     assert answers["judges"][0]["correct"]["overall"]["n"] == 24
     assert answers["judges"][0]["correct"]["overall"]["value"] < 1
     assert (
@@ -125,7 +128,9 @@ def test_a_question_whose_answer_does_not_come_counts_as_the_worst_and_is_named(
 
 
 def test_an_endpoint_that_is_not_there_blocks_the_run(server: ChatServer, tmp_path: Path) -> None:
-    text = (tmp_path / "answering.toml").read_text().replace(server.address, "http://127.0.0.1:1/v1")
+    text = (
+        (tmp_path / "answering.toml").read_text().replace(server.address, "http://127.0.0.1:1/v1").replace("20", "0.2")
+    )
     (tmp_path / "answering.toml").write_text(text)
     done = recallbench(*RUN, "--folder", "result", cwd=tmp_path, env=KEYS)
     assert done.returncode == 3
