@@ -31,7 +31,7 @@ EXAMPLES = "Examples: recallbench stages; recallbench stages results/0.4.2_20261
     epilog=f"{EXAMPLES} {VARIABLES}",
 )
 def stages(result: Path | None, questions: Way | None, stage: str | None, format: str) -> int:
-    """List the stages that a pipeline can have, or show what each stage of a result's pipeline did and is worth.
+    """List the stages that a pipeline can have, or show what each stage of a result's pipeline did.
 
     For each stage: the rankings it changed, gold promoted into and demoted out of the top 10, the ceiling of what it
     hands on, what fusion lost, and the paired difference to the same pipeline without it, beside what it adds to p50
