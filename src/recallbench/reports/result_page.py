@@ -116,7 +116,11 @@ def plot(metrics: Metrics) -> Plot | None:
         panel.line(ks, [_number(value) for value in values], INK, name, "none", dash)
     panel.line([float(k) for k, _ in bm25], [_number(e.value) for _, e in bm25], SECOND, "BM25", "square", "dashed")
     panel.intervals(ks, [estimate for _, estimate in depths])
-    panel.line(ks, [_number(estimate.value) for _, estimate in depths], label=metrics.store.name)
+    panel.line(
+        ks,
+        [_number(estimate.value) for _, estimate in depths],
+        label="the pipeline" if metrics.pipeline else metrics.store.name,
+    )
     said = "; ".join(f"{e.measure} {figure(e.value)} ({interval(e)}), chance {figure(e.chance)}" for _, e in depths)
     return Plot("Recall against k, beside BM25, chance and ceiling", 680, 280, [panel], f"{said}.")
 

@@ -57,7 +57,12 @@ class StageSpec:
     def words(self) -> str:
         """Return it in few words, such as `rrf(k=20)`."""
         shown = _deciding(self.recorded())
-        own = ", ".join(f"{name}={shown[name]}" for name in sorted(self.options) if name in shown)
+        defaults = {option.name: option.default for option in options_of(self.kind, self.method)}
+        own = ", ".join(
+            f"{name}={shown[name]}"
+            for name in sorted(self.options)
+            if name in shown and shown[name] != defaults.get(name)
+        )
         return self.name + (f"({own})" if own else "")
 
 
