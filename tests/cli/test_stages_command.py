@@ -78,7 +78,7 @@ def test_the_sheet_and_the_document_agree(place: Path) -> None:
     assert (rows["weighted"]["lost segments"], rows["spread"]["promoted segments"]) == ("0", "0")
     assert rows["spread"]["recall_any@10 difference"] == "0"
     assert float(rows["lexical"]["recall_any@10"]) == stages["lexical"]["reached"]["recall_any@10"]
-    assert document["times"]["spread"]["n"] == 30
+    assert document["costs"]["spread"]["timed"] == 30
     # What it did, what it is worth by two measures, and that by five kinds.
     assert printed(place, "markdown").count("\n| spread | ") == 1 + 2 + 5
     assert printed(place, "html").startswith("<!DOCTYPE html>")

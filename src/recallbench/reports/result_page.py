@@ -17,6 +17,7 @@ from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.panel import INK, SECOND, Axis, Panel
 from recallbench.reports.plot import Plot
 from recallbench.reports.stages import table as stage_table
+from recallbench.reports.stages.beside import Beside, beside_of
 from recallbench.reports.stages.flow import FLOW_STYLE, flow
 from recallbench.reports.summary import leading, opening_sentence, title, verdict_sentence
 from recallbench.reports.table import Table
@@ -62,7 +63,8 @@ SCRIPTS = frozenset({"82819a6635c89bca5ea05dc70122545fe6766c8662d739699e2299f54f
 def page_of(result: Result, metrics: Metrics, texts: KnownTexts | None = None) -> str:
     """Return the page of a folder's rankings and times, with these figures."""
     by_state = {state: stage_latencies(result.folder, state) for state in ("cold", "warm")}
-    return page(metrics, result.rankings, by_state, texts)
+    columns = beside_of(result.folder) if metrics.pipeline is not None else {}
+    return page(metrics, result.rankings, by_state, texts, columns)
 
 
 def page(
@@ -70,12 +72,13 @@ def page(
     rankings: Rankings,
     by_state: Mapping[str, Sequence[StageLatency]],
     texts: KnownTexts | None = None,
+    beside: Beside | None = None,
 ) -> str:
-    """Return the whole page; `by_state` are the times of single queries, cold and warm."""
+    """Return the whole page; `by_state` are the times of single queries, cold and warm, `beside` costs of stages."""
     sections = (
         _picture(metrics),
         _kinds(metrics),
-        _stages(metrics),
+        _stages(metrics, beside),
         _first_hits(rankings),
         _coverage(metrics),
         _exposure(metrics),
@@ -147,17 +150,17 @@ def _kinds(metrics: Metrics) -> list[str]:
     return ["<h2>By kind</h2>", *table.html()]
 
 
-def _stages(metrics: Metrics) -> list[str]:
+def _stages(metrics: Metrics, beside: Beside | None) -> list[str]:
     pipeline = metrics.pipeline
     if pipeline is None:
         return []
     idle = stage_table.idle_sentences(pipeline)
     return [
         "<h2>From the question to what comes out</h2>",
-        *flow(pipeline),
+        *flow(pipeline, beside),
         *(f"<p><strong>{html(sentence)}.</strong></p>" for sentence in idle),
-        *(line for table in stage_table.tables(pipeline) for line in table.html()),
-        *listing(stage_table.reading(pipeline)),
+        *(line for table in stage_table.tables(pipeline, beside) for line in table.html()),
+        *listing(stage_table.reading(pipeline, beside)),
     ]
 
 

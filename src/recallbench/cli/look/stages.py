@@ -9,7 +9,10 @@ from recallbench.cli.command import PATH, VARIABLES, argument, choice, command, 
 from recallbench.reports.table import Table, print_parts
 
 if TYPE_CHECKING:
-    from recallbench.reports.stages.document import MovedGoldPart, StageDocument, StageTimePart
+    from collections.abc import Sequence
+
+    from recallbench.reports.stages.beside import Beside
+    from recallbench.reports.stages.document import MovedGoldPart, StageCostPart, StageDocument
     from recallbench.results.result import Result
     from recallbench.retrieval.stages.stage import Kind
     from recallbench.scoring.gold_moves import Way
@@ -38,6 +41,7 @@ def stages(result: Path | None, questions: Way | None, stage: str | None, format
     and p95.
     """
     from recallbench.errors import UsageError
+    from recallbench.reports.stages.beside import beside_of
     from recallbench.results.result import open_with_manifest
 
     if result is None:
@@ -49,7 +53,8 @@ def stages(result: Path | None, questions: Way | None, stage: str | None, format
         raise UsageError(
             "--stage goes with --questions", expected="--questions promoted, demoted or lost", found="none"
         )
-    _print(_document(open_with_manifest(result), questions, stage), format)
+    opened = open_with_manifest(result)
+    _print(_document(opened, questions, stage), beside_of(opened.folder), format)
     return 0
 
 
@@ -76,23 +81,28 @@ def _document(result: Result, way: Way | None, chosen: str | None) -> StageDocum
         result=str(result.folder),
         asked=result.metrics.retrieval.asked,
         pipeline=pipeline,
-        times=_times(result),
+        costs=_costs(result, names),
         told=idle_sentences(pipeline),
         way=way,
         moved=[] if way is None else [move for move in _moved(result, way) if chosen in (None, move.stage)],
     )
 
 
-def _times(result: Result) -> dict[str, StageTimePart]:
-    from recallbench.reports.stages.document import StageTimePart
+def _costs(result: Result, names: Sequence[str]) -> dict[str, StageCostPart]:
+    from recallbench.reports.stages.document import StageCostPart
     from recallbench.results.latency import stage_latencies
+    from recallbench.results.quantities import read_stage_quantities
+    from recallbench.usage import Usage
 
-    times = {}
-    for latency in stage_latencies(result.folder, "warm"):
-        if latency.stage:
-            p50, p95, _ = latency.percentiles()
-            times[latency.stage] = StageTimePart(n=latency.n, p50_ms=p50.value, p95_ms=p95.value)
-    return times
+    times = {latency.stage: latency for latency in stage_latencies(result.folder, "warm")}
+    tokens = {used.stage: used.tokens for used in read_stage_quantities(result.folder)}
+    costs = {}
+    for name in names:
+        timed = times.get(name)
+        p50, p95 = (None, None) if timed is None else (part.value for part in timed.percentiles()[:2])
+        count = 0 if timed is None else timed.n
+        costs[name] = StageCostPart(timed=count, p50_ms=p50, p95_ms=p95, tokens=tokens.get(name, Usage()))
+    return costs
 
 
 def _moved(result: Result, way: Way) -> list[MovedGoldPart]:
@@ -123,7 +133,7 @@ def _moved(result: Result, way: Way) -> list[MovedGoldPart]:
     ]
 
 
-def _print(document: StageDocument, format: str) -> None:
+def _print(document: StageDocument, beside: Beside, format: str) -> None:
     from recallbench.escaping.document import plain
     from recallbench.reports.stages import document as report
 
@@ -132,11 +142,11 @@ def _print(document: StageDocument, format: str) -> None:
     elif format == "csv":
         print(report.sheet(document).csv(), end="")
     elif format == "markdown":
-        print(report.markdown(document), end="")
+        print(report.markdown(document, beside), end="")
     elif format == "html":
-        print(report.page(document), end="")
+        print(report.page(document, beside), end="")
     else:
-        print_parts(*report.parts(document))
+        print_parts(*report.parts(document, beside))
 
 
 def _list() -> None:

@@ -8,23 +8,24 @@ from pydantic import Field
 
 from recallbench.escaping.markdown import code, inline, opening
 from recallbench.escaping.web import html
-from recallbench.reports.cells import figure
 from recallbench.reports.page import Page, listing
 from recallbench.reports.part import DocumentPart
 from recallbench.reports.stages import table as stage_table
+from recallbench.reports.stages.beside import Beside
 from recallbench.reports.stages.flow import FLOW_STYLE, flow
-from recallbench.reports.stages.table import Beside
 from recallbench.reports.table import Part, Table
 from recallbench.results.effect_part import GoldPart
 from recallbench.results.metrics import OVERALL
 from recallbench.results.pipeline_part import PipelinePart
 from recallbench.scoring.gold_moves import Way
+from recallbench.usage import Usage
 
 
-class StageTimePart(DocumentPart):
-    n: int = Field(description="warm queries that were timed, one by one")
-    p50_ms: float = Field(description="what the stage adds to a query, nearest rank")
-    p95_ms: float
+class StageCostPart(DocumentPart):
+    timed: int = Field(description="warm queries that were timed, one by one")
+    p50_ms: float | None = Field(description="what the stage adds to a query, nearest rank; null where none was timed")
+    p95_ms: float | None
+    tokens: Usage = Field(description="that an endpoint counted for it, over all questions")
 
 
 class MovedGoldPart(DocumentPart):
@@ -44,7 +45,7 @@ class StageDocument(DocumentPart):
     result: str
     asked: int
     pipeline: PipelinePart
-    times: dict[str, StageTimePart] = Field(description="by stage; empty where none was timed")
+    costs: dict[str, StageCostPart] = Field(description="by stage")
     told: list[str] = Field(description="stages that changed nothing, or nothing that a recall can tell of")
     way: Way | None = Field(description="which gold `moved` names; null where none was asked for")
     moved: list[MovedGoldPart]
@@ -55,35 +56,40 @@ def title(document: StageDocument) -> str:
     return f"{document.pipeline.words}, {document.asked} questions"
 
 
-def parts(document: StageDocument) -> list[Part]:
+def parts(document: StageDocument, beside: Beside) -> list[Part]:
     """Return lines and tables for a terminal."""
     if document.way is not None:
         return [_moved_sentence(document), *([moved_table(document)] if document.moved else [])]
     printed: list[Part] = [title(document), *document.told]
-    for table in _tables(document):
+    for table in stage_table.tables(document.pipeline, beside):
         printed += ["", f"{table.caption}:", table]
-    return [*printed, "", *stage_table.reading(document.pipeline)]
+    return [*printed, "", *stage_table.reading(document.pipeline, beside)]
 
 
-def markdown(document: StageDocument) -> str:
+def markdown(document: StageDocument, beside: Beside) -> str:
     """Return the same in Markdown."""
     if document.way is not None:
         rows = moved_table(document).markdown() if document.moved else []
         return "\n".join([opening(_moved_sentence(document)), "", *rows]).rstrip() + "\n"
     blocks = [f"{code(document.pipeline.words)}, {document.asked} questions"]
     blocks += [opening(sentence) for sentence in document.told]
-    for table in _tables(document):
+    for table in stage_table.tables(document.pipeline, beside):
         blocks += [opening(f"{table.caption}:"), "\n".join(table.markdown())]
-    readings = "\n".join(f"- {inline(sentence)}" for sentence in stage_table.reading(document.pipeline))
+    readings = "\n".join(f"- {inline(sentence)}" for sentence in stage_table.reading(document.pipeline, beside))
     return "\n\n".join([*blocks, readings]) + "\n"
 
 
-def page(document: StageDocument) -> str:
+def page(document: StageDocument, beside: Beside) -> str:
     """Return a self-contained page: the flow, the tables, and the questions that were asked for."""
-    body = [*flow(document.pipeline), *(f"<p><strong>{html(sentence)}.</strong></p>" for sentence in document.told)]
-    for table in (*_tables(document), *([moved_table(document)] if document.moved else [])):
+    body = [
+        *flow(document.pipeline, beside),
+        *(f"<p><strong>{html(sentence)}.</strong></p>" for sentence in document.told),
+    ]
+    for table in (*stage_table.tables(document.pipeline, beside), *([moved_table(document)] if document.moved else [])):
         body += table.html()
-    return Page(title(document), [*body, *listing(stage_table.reading(document.pipeline))], style=FLOW_STYLE).html()
+    return Page(
+        title(document), [*body, *listing(stage_table.reading(document.pipeline, beside))], style=FLOW_STYLE
+    ).html()
 
 
 def sheet(document: StageDocument) -> Table:
@@ -97,10 +103,10 @@ def sheet(document: StageDocument) -> Table:
     moved = [f"{way} {what}" for way in ("promoted", "demoted", "lost") for what in ("segments", "questions")]
     reached = [f"{recall}{end}" for recall in recalls for end in ("", " ceiling")]
     differences = [f"{measure} {name}" for measure in compared for name in _DIFFERENCE]
-    times = ["n timed", "p50 ms", "p95 ms"]
+    cost = ["timed", "p50 ms", "p95 ms", "tokens in", "tokens out"]
     rows = []
     for stage in document.pipeline.stages:
-        effect, time = effects.get(stage.name), document.times.get(stage.name)
+        effect, costs = effects.get(stage.name), document.costs[stage.name]
         cells: list[object] = [stage.name, stage.kind, stage.method]
         if effect is None:
             cells += [None] * (5 + len(moved) + len(reached) + len(differences))
@@ -110,9 +116,10 @@ def sheet(document: StageDocument) -> Table:
             cells += [n for gold in (effect.promoted, effect.demoted, effect.lost) for n in _counts(gold)]
             cells += [(values or {}).get(recall) for recall in recalls for values in (effect.reached, effect.pool)]
             cells += [getattr(without.get(measure), name, None) for measure in compared for name in _DIFFERENCE]
-        rows.append([*cells, *([time.n, time.p50_ms, time.p95_ms] if time is not None else [None] * 3)])
+        used = costs.tokens
+        rows.append([*cells, costs.timed, costs.p50_ms, costs.p95_ms, used.prompt, used.output])
     head = ["stage", "kind", "method", "questions", "compared with", "changed", f"first {k} changed", "best leg"]
-    return Table([*head, *moved, *reached, *differences, *times], [list(map(_digits, row)) for row in rows])
+    return Table([*head, *moved, *reached, *differences, *cost], [list(map(_digits, row)) for row in rows])
 
 
 def moved_table(document: StageDocument, missing: str = "–") -> Table:
@@ -126,19 +133,6 @@ def moved_table(document: StageDocument, missing: str = "–") -> Table:
 
 
 _DIFFERENCE = ("n", "without", "value", "difference", "low", "high", "p", "p_holm")
-
-
-def _tables(document: StageDocument) -> list[Table]:
-    return stage_table.tables(document.pipeline, _beside(document))
-
-
-def _beside(document: StageDocument) -> Beside:
-    if not document.times:
-        return {}
-    return {
-        "added p50 ms": {stage: figure(time.p50_ms, 3) for stage, time in document.times.items()},
-        "added p95 ms": {stage: figure(time.p95_ms, 3) for stage, time in document.times.items()},
-    }
 
 
 def _moved_sentence(document: StageDocument) -> str:

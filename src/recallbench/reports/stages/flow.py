@@ -8,6 +8,7 @@ from itertools import groupby
 from recallbench.escaping.web import html
 from recallbench.reports.cells import figure
 from recallbench.reports.comparison import signed
+from recallbench.reports.stages.beside import Beside
 from recallbench.results.effect_part import EffectPart
 from recallbench.results.metrics import OVERALL
 from recallbench.results.pipeline_part import PipelinePart, StagePart
@@ -31,11 +32,11 @@ FLOW_STYLE = """.flow, .flow ul { list-style: none; margin: 0; padding: 0 }
 """What a page with a flow needs beside the style of every page."""
 
 
-def flow(pipeline: PipelinePart) -> list[str]:
+def flow(pipeline: PipelinePart, beside: Beside | None = None) -> list[str]:
     """Return the boxes as an ordered list; legs, which are searched side by side, stand in one place of it."""
     lines = ['<ol class="flow">', '<li><div class="end"><strong>question</strong></div></li>']
     for kind, stages in groupby(pipeline.stages, lambda stage: stage.kind):
-        boxes = [_box(stage) for stage in stages]
+        boxes = [_box(stage, beside or {}) for stage in stages]
         if kind == "search" and len(boxes) > 1:
             lines.append(f"<li><ul>{''.join(f'<li>{box}</li>' for box in boxes)}</ul></li>")
         else:
@@ -44,12 +45,13 @@ def flow(pipeline: PipelinePart) -> list[str]:
     return [*lines, f'<li><div class="end"><strong>{end}</strong></div></li>', "</ol>"]
 
 
-def _box(stage: StagePart) -> str:
+def _box(stage: StagePart, beside: Beside) -> str:
     method = stage.kind if stage.method == stage.name else f"{stage.kind}, {stage.method}"
     effect = stage.effect
     words = [] if effect is None else _words(effect)
     idle = effect is not None and (effect.changed_sets == 0 or not effect.calls)
-    inner = "".join(f"<span>{html(line)}</span>" for line in (method, *words))
+    costs = [f"{heading} {cells[stage.name]}" for heading, cells in beside.items() if stage.name in cells]
+    inner = "".join(f"<span>{html(line)}</span>" for line in (method, *words, *costs))
     marked = ' class="idle"' if idle else ""
     return f"<div{marked}><strong>{html(stage.name)}</strong>{inner}</div>"
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from recallbench.reports.cells import figure
 from recallbench.reports.comparison import LEVEL, p_text, signed, signed_range
+from recallbench.reports.stages import beside as costs
+from recallbench.reports.stages.beside import Beside
 from recallbench.reports.table import Table
 from recallbench.results.effect_part import EffectPart, GoldPart, WithoutPart
 from recallbench.results.metrics import OVERALL
 from recallbench.results.pipeline_part import PipelinePart
 
 AGAINST = {"input": "its input", "first leg": "the first leg", "pipeline without it": "the pipeline without it"}
-Beside = Mapping[str, Mapping[str, str]]
-"""Further columns of the stage table by their heading: a cell for each stage by name."""
 
 
 def effects_of(pipeline: PipelinePart) -> dict[str, EffectPart]:
@@ -88,7 +86,7 @@ def idle_sentences(pipeline: PipelinePart) -> list[str]:
     return [f"{name} {words}" for name, words in told if words]
 
 
-def reading(pipeline: PipelinePart) -> list[str]:
+def reading(pipeline: PipelinePart, beside: Beside | None = None) -> list[str]:
     """Return how the tables are read, a sentence each."""
     effects = effects_of(pipeline)
     k = next(iter(effects.values())).k
@@ -114,6 +112,7 @@ def reading(pipeline: PipelinePart) -> list[str]:
         "with and without: the same questions, paired; Holm corrects for all stages and measures of the table."
         + (f" Without {', '.join(again)} the pipeline was run once more." if again else "")
     )
+    lines += costs.reading(beside or {})
     methods = {part.method for effect in effects.values() for part in effect.without.get(OVERALL, ())}
     return [*lines, f"intervals: {'; '.join(sorted(methods))}."] if methods else lines
 
