@@ -11,6 +11,7 @@ import compare
 import embedding
 import look
 import memory
+import pipeline
 import scoring
 import search
 import startup
@@ -22,7 +23,7 @@ if __name__ == "__main__":
         show(
             [
                 row
-                for part in (startup, scoring, api, audit, compare, look, search, whole, embedding, memory)
+                for part in (startup, scoring, api, pipeline, audit, compare, look, search, whole, embedding, memory)
                 for row in part.rows()
             ]
         )
