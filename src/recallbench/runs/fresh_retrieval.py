@@ -10,7 +10,7 @@ from recallbench.corpora.records import Haystack
 from recallbench.embedding.embedder import Embedder
 from recallbench.embedding.encoders import Role
 from recallbench.progress import Progress
-from recallbench.results.quantities import EmbeddedPart
+from recallbench.results.costs.quantities import EmbeddedPart
 from recallbench.retrieval.loop import Haystacks, retrieve
 from recallbench.retrieval.record import Calls, Retrieval
 from recallbench.retrieval.timing import Timings

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 from recallbench.audit.decision import with_verdict
 from recallbench.audit.reproduced import record
@@ -27,7 +28,7 @@ from recallbench.retrieval.ranking import find_unequal_score
 from recallbench.retrieval.record import Calls, Retrieval
 from recallbench.retrieval.selection import select_haystacks
 from recallbench.retrieval.timing import Timings
-from recallbench.runs.answering import open_answering
+from recallbench.runs.answering import Answering, open_answering
 from recallbench.runs.assembly import assemble
 from recallbench.runs.fresh_retrieval import embed_texts
 from recallbench.runs.options import Options
@@ -127,13 +128,20 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
             options,
             embedder.report() if embedder is not None else None,
             embedded,
-            store.totals() if isinstance(store, PipelineStore) else (),
+            _totals(store, answering),
             () if plan.pipeline is None else plan.pipeline.contexts,
         )
         texts = _texts(haystacks) if options.with_text else None
         folder = measured_folder(folder, options, plan.store, retrieval.version, today)
         folder = write(folder, metrics, retrieval, circumstances, texts, haystacks(), reproduced, answers)
     return Outcome(folder, metrics, reproduced, retrieval)
+
+
+def _totals(store: Store, answering: Answering | None) -> list[dict[str, Any]]:
+    """Return what each stage of a pipeline took, of those behind the ranking as well."""
+    behind = {total["stage"]: total for total in answering.totals()} if answering is not None else {}
+    totals = store.totals() if isinstance(store, PipelineStore) else []
+    return [total | behind.get(total["stage"], {}) for total in totals]
 
 
 def _may_be_cited(plan: Plan, corpus: Corpus) -> bool:

@@ -26,12 +26,13 @@ from recallbench.reports.report import ReportedRun, render
 from recallbench.reports.reproduction import JSON_NAME, PAGE_NAME, ReproductionRecord, document, page
 from recallbench.reports.result_page import PAGE, page_of
 from recallbench.results import answers as answer_rows
-from recallbench.results import environment, manifest, quantities, stages
+from recallbench.results import environment, manifest, stages
 from recallbench.results.answers import AnswerRow
+from recallbench.results.costs import quantities
+from recallbench.results.costs.quantities import EmbeddedPart
 from recallbench.results.folder import staged
 from recallbench.results.known_texts import row_texts
 from recallbench.results.metrics import Metrics
-from recallbench.results.quantities import EmbeddedPart
 from recallbench.results.result import open_result
 from recallbench.results.retrievals import (
     CONTROL_RUN,

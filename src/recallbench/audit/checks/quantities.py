@@ -5,7 +5,14 @@ from dataclasses import astuple
 
 from recallbench.audit.subject import AuditSubject
 from recallbench.errors import InputError
-from recallbench.results.quantities import FIELD, STAGES, Quantities, TextsPart, read_quantities, read_stage_quantities
+from recallbench.results.costs.quantities import (
+    FIELD,
+    STAGES,
+    Quantities,
+    TextsPart,
+    read_quantities,
+    read_stage_quantities,
+)
 
 _SLACK = 1.0
 """Seconds of tolerance: the two clocks are read one after the other."""

@@ -90,8 +90,8 @@ def _document(result: Result, way: Way | None, chosen: str | None) -> StageDocum
 
 def _costs(result: Result, names: Sequence[str]) -> dict[str, StageCostPart]:
     from recallbench.reports.stages.document import StageCostPart
+    from recallbench.results.costs.quantities import read_stage_quantities
     from recallbench.results.latency import stage_latencies
-    from recallbench.results.quantities import read_stage_quantities
     from recallbench.usage import Usage
 
     times = {latency.stage: latency for latency in stage_latencies(result.folder, "warm")}

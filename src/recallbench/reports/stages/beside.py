@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from recallbench.reports.cells import figure
+from recallbench.results.costs.quantities import StageQuantities, read_stage_quantities
 from recallbench.results.latency import StageLatency, stage_latencies
-from recallbench.results.quantities import StageQuantities, read_stage_quantities
 
 Beside = Mapping[str, Mapping[str, str]]
 """By heading, the cell of each stage by its name; a heading of which nothing is known is left out."""

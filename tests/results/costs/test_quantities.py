@@ -10,7 +10,7 @@ import pytest
 from commandline import recallbench
 from labelled_sets import beir
 from recallbench.errors import InputError
-from recallbench.results.quantities import read_quantities, read_stage_quantities
+from recallbench.results.costs.quantities import read_quantities, read_stage_quantities
 
 
 def test_a_run_tells_what_it_used(tmp_path: Path) -> None:
