@@ -121,7 +121,7 @@ def test_a_question_whose_answer_does_not_come_counts_as_the_worst_and_is_named(
     assert answers["judges"][0]["correct"]["overall"]["n"] == 24
     assert answers["judges"][0]["correct"]["overall"]["value"] < 1
     assert (
-        "**No answer came to 1 question, which counts as the worst: `canary-1/q0`.**"
+        "No answer came to 1 question, which counts as the worst: canary-1/q0."
         in (tmp_path / "result/report.md").read_text()
     )
     assert " fail " not in recallbench("audit", "result", cwd=tmp_path).stdout

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from recallbench.escaping.markdown import Markup, code, inline
+from recallbench.escaping.markdown import Markup, inline
 from recallbench.reports.cells import figure, interval
+from recallbench.reports.page import listing
 from recallbench.reports.table import Table
 from recallbench.results.answers_part import AnswerSharePart, AnswersPart, TokensPart
 from recallbench.results.metrics import COMPARED, OVERALL, Metrics
@@ -13,29 +14,38 @@ from recallbench.results.metrics import COMPARED, OVERALL, Metrics
 RECALL = COMPARED[0]
 """The measure that stands beside the answers."""
 READING = (
-    "*Correct* is the mean of what the judge found, over the questions whose right answer is known; *faithful* the",
-    "share of answers that their context supports. A question that got no answer counts as the worst, and so does an",
-    "answer that could not be judged. Recall is of the ranking, whatever was answered, and stays the headline. In",
-    "brackets the 95% interval.",
+    "Correct is the mean of what the judge found, over the questions whose right answer is known; faithful the share "
+    "of answers that their context supports.",
+    "A question that got no answer counts as the worst, and so does an answer that could not be judged.",
+    "Recall is of the ranking, whatever was answered, and stays the headline. In brackets the 95% interval.",
 )
 
 
 def answer_section(metrics: Metrics) -> list[str]:
-    """Return the section; empty for a result whose pipeline does not answer."""
+    """Return the section of the report; empty for a result whose pipeline does not answer."""
     part = metrics.answers
     if part is None:
         return []
-    return [
-        "## Answers",
-        "",
-        *_told(part),
-        "",
-        *_by_kind(metrics, part).markdown(),
-        "",
-        *READING,
-        *(["", *_judges(part).markdown()] if part.judges else []),
-        *(["", *_agreements(part).markdown()] if part.agreement else []),
-    ]
+    tables = [line for table in _tables(metrics, part) for line in ("", *table.markdown())]
+    return ["## Answers", "", *map(inline, _told(part)), *tables, "", *map(inline, READING)]
+
+
+def answer_part(metrics: Metrics) -> list[str]:
+    """Return the section of the page; empty for a result whose pipeline does not answer."""
+    part = metrics.answers
+    if part is None:
+        return []
+    tables = [line for table in _tables(metrics, part) for line in table.html()]
+    return ["<h2>Answers</h2>", *listing(_told(part)), *tables, *listing(READING)]
+
+
+def judged(metrics: Metrics) -> dict[str, dict[str, str]]:
+    """Return the figures of each judge by its name, under what they are."""
+    judges = metrics.answers.judges if metrics.answers is not None else []
+    return {
+        "correct": {judge.name: figure(judge.correct[OVERALL].value) for judge in judges},
+        "faithful": {judge.name: figure(judge.faithful[OVERALL].value) for judge in judges if judge.faithful},
+    }
 
 
 def answer_lines(metrics: Metrics) -> list[str]:
@@ -52,21 +62,29 @@ def answer_lines(metrics: Metrics) -> list[str]:
 def _told(part: AnswersPart) -> Iterator[str]:
     context = "" if part.context is None else f", each from {part.context:.1f} segments on average"
     answered = part.questions - len(part.failed)
-    yield inline(f"{answered} of {part.questions} questions answered by {part.generator}{context}.")
+    yield f"{answered} of {part.questions} questions answered by {part.generator}{context}."
     if part.tokens is not None:
-        yield inline(f"Answering took {_in_words(part.tokens)}.")
+        yield f"Answering took {_in_words(part.tokens)}."
     if part.unknown:
         yield f"Of {_counted(part.unknown, 'question')} no right answer is known."
     if part.cut:
         yield f"{_counted(part.cut, 'answer')} reached the greatest length there may be."
     if part.failed:
-        named = ", ".join(map(code, part.failed))
-        yield f"**No answer came to {_counted(len(part.failed), 'question')}, which counts as the worst: {named}.**"
+        yield (
+            f"No answer came to {_counted(len(part.failed), 'question')}, which counts as the worst: "
+            f"{', '.join(part.failed)}."
+        )
     for judge in part.judges:
         if judge.failed:
-            named = ", ".join(map(code, judge.failed))
-            lost = f"could not judge {_counted(len(judge.failed), 'answer')}, which counts as the worst"
-            yield f"**{inline(judge.name)} {lost}: {named}.**"
+            yield (
+                f"{judge.name} could not judge {_counted(len(judge.failed), 'answer')}, which counts as the worst: "
+                f"{', '.join(judge.failed)}."
+            )
+
+
+def _tables(metrics: Metrics, part: AnswersPart) -> list[Table]:
+    judges = [_judges(part)] if part.judges else []
+    return [_by_kind(metrics, part), *judges, *([_agreements(part)] if part.agreement else [])]
 
 
 def _counted(count: int, noun: str) -> str:

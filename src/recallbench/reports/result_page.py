@@ -9,6 +9,7 @@ import numpy as np
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.terminal import shortened
 from recallbench.escaping.web import html
+from recallbench.reports.answers import answer_part, judged
 from recallbench.reports.cells import figure, interval, saturation, share
 from recallbench.reports.coverage import READING, coverage_table
 from recallbench.reports.latency import latency_reading, latency_table
@@ -79,6 +80,7 @@ def page(
         _picture(metrics),
         _kinds(metrics),
         _stages(metrics, beside),
+        answer_part(metrics),
         _first_hits(rankings),
         _coverage(metrics),
         _exposure(metrics),
@@ -157,7 +159,7 @@ def _stages(metrics: Metrics, beside: Beside | None) -> list[str]:
     idle = stage_table.idle_sentences(pipeline)
     return [
         "<h2>From the question to what comes out</h2>",
-        *flow(pipeline, beside),
+        *flow(pipeline, {**(beside or {}), **judged(metrics)}),
         *(f"<p><strong>{html(sentence)}.</strong></p>" for sentence in idle),
         *(line for table in stage_table.tables(pipeline, beside) for line in table.html()),
         *listing(stage_table.reading(pipeline, beside)),

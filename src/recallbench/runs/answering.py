@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -25,7 +26,7 @@ from recallbench.retrieval.timing import Timings
 from recallbench.runs.options import Options
 
 ANSWER, JUDGE = "answer", "judge"
-"""The phases of a run that are timed on their own."""
+"""The phases of a run in which it answers and judges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ class Answering:
 
     generator: OpenedStage
     judges: tuple[OpenedStage, ...]
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Of each, over all questions, by its name."""
 
     @property
     def stages(self) -> tuple[OpenedStage, ...]:
@@ -72,11 +75,15 @@ class Answering:
         return answer_figures(name, judges, rows, retrieval.questions, retrieval.candidates, survey)
 
     def totals(self) -> list[dict[str, Any]]:
-        """Return for each stage its tokens, and what else differs from run to run."""
+        """Return for each stage its seconds over all questions, its tokens, and what else differs from run to run."""
         return [
-            {"stage": opened.spec.name, "tokens": opened.stage.usage.document(), **opened.stage.circumstances()}
+            {
+                "stage": opened.spec.name,
+                "seconds": round(self.seconds.get(opened.spec.name, 0.0), 6),
+                **({"tokens": opened.stage.usage.document()} if opened.stage.asks_endpoint else {}),
+                **opened.stage.circumstances(),
+            }
             for opened in self.stages
-            if opened.stage.asks_endpoint
         ]
 
     def close(self) -> None:
@@ -96,15 +103,17 @@ class Answering:
         assert isinstance(stage, AnswerStage)
         given: GivenAnswer | None = None
         if question.id not in retrieval.failed:
-            with timings.phase(ANSWER):
+            with self._timed(self.generator, ANSWER, timings):
                 given = failures[name].attempt([question.id], partial(stage.answer, question, context), None)
         row = AnswerRow(question_id=question.id, known=is_known(question), declined=question.declined, context=[])
         if given is None:
             return row
         by_id = {segment.id: segment for segment in context}
         used = [by_id[id] for id in given.context]
-        with timings.phase(JUDGE):
-            judged = [self._judged(judge, question, used, given.text, failures) for judge in self.judges]
+        judged = []
+        for judge in self.judges:
+            with self._timed(judge, JUDGE, timings):
+                judged.append(self._judged(judge, question, used, given.text, failures))
         return row.model_copy(
             update={
                 "context": list(given.context),
@@ -114,6 +123,13 @@ class Answering:
                 "judged": judged,
             }
         )
+
+    @contextmanager
+    def _timed(self, opened: OpenedStage, phase: str, timings: Timings) -> Iterator[None]:
+        started, name = time.perf_counter(), opened.spec.name
+        with timings.phase(phase):
+            yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started
 
     def _judged(
         self,

@@ -11,6 +11,7 @@ from recallbench.audit.examination import CannotTell, Examination, pass_unless
 from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
 from recallbench.reading import is_finite, objects
+from recallbench.results.answers_part import AnswersPart
 from recallbench.results.latency import NAME
 from recallbench.retrieval.timing import COLD_SAMPLE, SAMPLE, SLOW_SAMPLE, sample_evenly
 
@@ -44,8 +45,8 @@ def _phases(subject: AuditSubject, phases: _Rows) -> Iterator[str]:
         "control": not subject.is_control,
         "reproduce": metrics.reproduction is not None,
         "stages compared": metrics.pipeline is not None,
-        "answer": metrics.answers is not None and len(metrics.answers.failed) < metrics.retrieval.asked,
-        "judge": metrics.answers is not None and len(metrics.answers.failed) < metrics.retrieval.asked,
+        "answer": metrics.answers is not None and len(metrics.retrieval.failed) < metrics.retrieval.asked,
+        "judge": bool(metrics.answers and metrics.answers.judges and _answered(metrics.answers)),
     }
     with suppress(CannotTell):  # RB-CALLS reports it
         expected["ready"] = not all(leg.kind.one_scope_at_a_time for leg in recorded_legs(subject))
@@ -62,6 +63,10 @@ def _phases(subject: AuditSubject, phases: _Rows) -> Iterator[str]:
         seconds, other = row.get("seconds"), stated[str(row["phase"])]
         if not (_number(seconds) and _number(other) and abs(seconds - other) < _DIGITS):
             yield f"{row['phase']} took {seconds} s in {NAME}, {other} in environment.json"
+
+
+def _answered(answers: AnswersPart) -> int:
+    return answers.questions - len(answers.failed)
 
 
 def _sample(subject: AuditSubject, queries: _Rows) -> Iterator[str]:
