@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,23 @@ def test_a_model_without_a_price_is_named_and_estimates_are_called_that(workspac
     sheet = recallbench("costs", "again", "--format", "csv", cwd=workspace).stdout.splitlines()
     assert sheet[0].startswith("ledger,what,model,unit,quantity,fresh,cache_read,cache_write,output,amount")
     assert f"query,rewrite hyde,{MODEL},tokens,104,80,0,0,24,,USD,2026-06-20" in sheet
+
+
+def test_the_stage_table_has_the_tokens_of_each_stage_and_their_price(workspace: Path) -> None:
+    words = ("stages", "first", "--prices", "prices.toml")
+    rows = {
+        row["stage"]: row
+        for row in csv.DictReader(recallbench(*words, "--format", "csv", cwd=workspace).stdout.splitlines())
+    }
+    columns = ("tokens in", "tokens out", "EUR per 1,000 questions")
+    # 320 millionths for 8 questions.
+    assert [rows["hyde"][column] for column in columns] == ["80", "24", "0.04"]
+    assert [rows["lexical"][column] for column in columns] == ["0", "0", ""]
+    # All that is searched for is one text that has nothing to do with the questions.
+    assert (rows["hyde"]["questions"], rows["hyde"]["compared with"]) == ("8", "pipeline without it")
+    printed = recallbench(*words, cwd=workspace).stdout
+    assert "EUR per 1,000: of these tokens for 1,000 questions; prices of 2026-11-01, prices.toml." in printed
+    assert "Without hyde the pipeline was run once more." in printed
 
 
 @pytest.mark.parametrize(

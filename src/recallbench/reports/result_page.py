@@ -18,7 +18,7 @@ from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.panel import INK, SECOND, Axis, Panel
 from recallbench.reports.plot import Plot
 from recallbench.reports.stages import table as stage_table
-from recallbench.reports.stages.beside import Beside, beside_of
+from recallbench.reports.stages.beside import Beside, columns, stage_costs
 from recallbench.reports.stages.flow import FLOW_STYLE, flow
 from recallbench.reports.summary import leading, opening_sentence, title, verdict_sentence
 from recallbench.reports.table import Table
@@ -64,8 +64,9 @@ SCRIPTS = frozenset({"82819a6635c89bca5ea05dc70122545fe6766c8662d739699e2299f54f
 def page_of(result: Result, metrics: Metrics, texts: KnownTexts | None = None) -> str:
     """Return the page of a folder's rankings and times, with these figures."""
     by_state = {state: stage_latencies(result.folder, state) for state in ("cold", "warm")}
-    columns = beside_of(result.folder) if metrics.pipeline is not None else {}
-    return page(metrics, result.rankings, by_state, texts, columns)
+    pipeline, asked = metrics.pipeline, metrics.retrieval.asked
+    beside = None if pipeline is None else columns(stage_costs(result.folder, pipeline, asked))
+    return page(metrics, result.rankings, by_state, texts, beside)
 
 
 def page(

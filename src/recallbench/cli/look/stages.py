@@ -9,11 +9,7 @@ from recallbench.cli.command import PATH, VARIABLES, argument, choice, command, 
 from recallbench.reports.table import Table, print_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from recallbench.reports.stages.beside import Beside
-    from recallbench.reports.stages.document import MovedGoldPart, StageCostPart, StageDocument
-    from recallbench.results.result import Result
+    from recallbench.reports.stages.document import StageDocument
     from recallbench.retrieval.stages.stage import Kind
     from recallbench.scoring.gold_moves import Way
 
@@ -30,22 +26,24 @@ EXAMPLES = "Examples: recallbench stages; recallbench stages results/0.4.2_20261
     ),
     choice("questions", "Name the questions whose gold a stage moved this way.", ["promoted", "demoted", "lost"]),
     option("stage", "Only the questions of this stage, by its name in the pipeline."),
+    option("prices", "A TOML file with your own prices [default: dated estimates that come along].", type=PATH),
     choice("format", "How it is printed.", ["text", "markdown", "csv", "json", "html"], default="text"),
     epilog=f"{EXAMPLES} {VARIABLES}",
 )
-def stages(result: Path | None, questions: Way | None, stage: str | None, format: str) -> int:
+def stages(result: Path | None, questions: Way | None, stage: str | None, prices: Path | None, format: str) -> int:
     """List the stages that a pipeline can have, or show what each stage of a result's pipeline did.
 
     For each stage: the rankings it changed, gold promoted into and demoted out of the top 10, the ceiling of what it
     hands on, what fusion lost, and the paired difference to the same pipeline without it, beside what it adds to p50
-    and p95.
+    and p95, its tokens, and their price.
     """
     from recallbench.errors import UsageError
-    from recallbench.reports.stages.beside import beside_of
+    from recallbench.reports.stages.of_result import stage_document
+    from recallbench.results.costs.prices import read_prices
     from recallbench.results.result import open_with_manifest
 
     if result is None:
-        if given := typed("questions", "stage", "format"):
+        if given := typed("questions", "stage", "prices", "format"):
             raise UsageError(f"{given} is about a result", expected="recallbench stages DIR", found="no folder")
         _list()
         return 0
@@ -53,87 +51,11 @@ def stages(result: Path | None, questions: Way | None, stage: str | None, format
         raise UsageError(
             "--stage goes with --questions", expected="--questions promoted, demoted or lost", found="none"
         )
-    opened = open_with_manifest(result)
-    _print(_document(opened, questions, stage), beside_of(opened.folder), format)
+    _print(stage_document(open_with_manifest(result), questions, stage, read_prices(prices)), format)
     return 0
 
 
-def _document(result: Result, way: Way | None, chosen: str | None) -> StageDocument:
-    from recallbench import __version__
-    from recallbench.errors import InputError, UsageError
-    from recallbench.reports.stages.document import StageDocument
-    from recallbench.reports.stages.table import idle_sentences
-
-    pipeline = result.metrics.pipeline
-    if pipeline is None:
-        raise InputError(
-            f"{result.folder} has no stages",
-            expected="a result that was made by a pipeline",
-            found="a search alone",
-            remedy="make one with `recallbench run CORPUS --pipeline FILE`",
-        )
-    names = [stage.name for stage in pipeline.stages]
-    if chosen is not None and chosen not in names:
-        raise UsageError(f"the pipeline has no stage {chosen}", expected=", ".join(names), found=chosen)
-    return StageDocument(
-        schema_version="1",
-        recallbench_version=__version__,
-        result=str(result.folder),
-        asked=result.metrics.retrieval.asked,
-        pipeline=pipeline,
-        costs=_costs(result, names),
-        told=idle_sentences(pipeline),
-        way=way,
-        moved=[] if way is None else [move for move in _moved(result, way) if chosen in (None, move.stage)],
-    )
-
-
-def _costs(result: Result, names: Sequence[str]) -> dict[str, StageCostPart]:
-    from recallbench.reports.stages.document import StageCostPart
-    from recallbench.results.costs.quantities import read_stage_quantities
-    from recallbench.results.latency import stage_latencies
-    from recallbench.usage import Usage
-
-    times = {latency.stage: latency for latency in stage_latencies(result.folder, "warm")}
-    tokens = {used.stage: used.tokens for used in read_stage_quantities(result.folder)}
-    costs = {}
-    for name in names:
-        timed = times.get(name)
-        p50, p95 = (None, None) if timed is None else (part.value for part in timed.percentiles()[:2])
-        count = 0 if timed is None else timed.n
-        costs[name] = StageCostPart(timed=count, p50_ms=p50, p95_ms=p95, tokens=tokens.get(name, Usage()))
-    return costs
-
-
-def _moved(result: Result, way: Way) -> list[MovedGoldPart]:
-    from recallbench.reports.stages.document import MovedGoldPart
-    from recallbench.results.kept import kept_retrieval
-    from recallbench.results.stages import read_stages
-    from recallbench.retrieval.record import Calls
-    from recallbench.retrieval.stages.registry import known_kind
-    from recallbench.scoring.gold_moves import gold_moves
-
-    pipeline, rankings = result.metrics.pipeline, result.rankings
-    assert pipeline is not None
-    traces = [row.trace for row in read_stages(result.folder)]
-    k = next(stage.effect.k for stage in pipeline.stages if stage.effect is not None)
-    retrieval = kept_retrieval(result.rows(), traces, Calls(k, result.metrics.retrieval.depth))
-    kinds = {stage.name: known_kind(stage.kind) for stage in pipeline.stages}
-    return [
-        MovedGoldPart(
-            stage=move.stage,
-            question_id=question.id,
-            kind=question.kind,
-            gold=rankings.name_of(f"{question.scope}/{move.position}"),
-            before=move.before,
-            after=move.after,
-        )
-        for move in gold_moves(kinds, retrieval, way, k)
-        for question in [retrieval.questions[move.question]]
-    ]
-
-
-def _print(document: StageDocument, beside: Beside, format: str) -> None:
+def _print(document: StageDocument, format: str) -> None:
     from recallbench.escaping.document import plain
     from recallbench.reports.stages import document as report
 
@@ -142,11 +64,11 @@ def _print(document: StageDocument, beside: Beside, format: str) -> None:
     elif format == "csv":
         print(report.sheet(document).csv(), end="")
     elif format == "markdown":
-        print(report.markdown(document, beside), end="")
+        print(report.markdown(document), end="")
     elif format == "html":
-        print(report.page(document, beside), end="")
+        print(report.page(document), end="")
     else:
-        print_parts(*report.parts(document, beside))
+        print_parts(*report.parts(document))
 
 
 def _list() -> None:

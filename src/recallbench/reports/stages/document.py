@@ -11,21 +11,13 @@ from recallbench.escaping.web import html
 from recallbench.reports.page import Page, listing
 from recallbench.reports.part import DocumentPart
 from recallbench.reports.stages import table as stage_table
-from recallbench.reports.stages.beside import Beside
+from recallbench.reports.stages.beside import Beside, StageCostPart, columns
 from recallbench.reports.stages.flow import FLOW_STYLE, flow
 from recallbench.reports.table import Part, Table
 from recallbench.results.effect_part import GoldPart
 from recallbench.results.metrics import OVERALL
 from recallbench.results.pipeline_part import PipelinePart
 from recallbench.scoring.gold_moves import Way
-from recallbench.usage import Usage
-
-
-class StageCostPart(DocumentPart):
-    timed: int = Field(description="warm queries that were timed, one by one")
-    p50_ms: float | None = Field(description="what the stage adds to a query, nearest rank; null where none was timed")
-    p95_ms: float | None
-    tokens: Usage = Field(description="that an endpoint counted for it, over all questions")
 
 
 class MovedGoldPart(DocumentPart):
@@ -46,6 +38,8 @@ class StageDocument(DocumentPart):
     asked: int
     pipeline: PipelinePart
     costs: dict[str, StageCostPart] = Field(description="by stage")
+    currency: str
+    priced: str = Field(description="the day of the prices, and whose they are")
     told: list[str] = Field(description="stages that changed nothing, or nothing that a recall can tell of")
     way: Way | None = Field(description="which gold `moved` names; null where none was asked for")
     moved: list[MovedGoldPart]
@@ -56,40 +50,36 @@ def title(document: StageDocument) -> str:
     return f"{document.pipeline.words}, {document.asked} questions"
 
 
-def parts(document: StageDocument, beside: Beside) -> list[Part]:
+def parts(document: StageDocument) -> list[Part]:
     """Return lines and tables for a terminal."""
     if document.way is not None:
         return [_moved_sentence(document), *([moved_table(document)] if document.moved else [])]
     printed: list[Part] = [title(document), *document.told]
-    for table in stage_table.tables(document.pipeline, beside):
+    for table in _tables(document):
         printed += ["", f"{table.caption}:", table]
-    return [*printed, "", *stage_table.reading(document.pipeline, beside)]
+    return [*printed, "", *_reading(document)]
 
 
-def markdown(document: StageDocument, beside: Beside) -> str:
+def markdown(document: StageDocument) -> str:
     """Return the same in Markdown."""
     if document.way is not None:
         rows = moved_table(document).markdown() if document.moved else []
         return "\n".join([opening(_moved_sentence(document)), "", *rows]).rstrip() + "\n"
     blocks = [f"{code(document.pipeline.words)}, {document.asked} questions"]
     blocks += [opening(sentence) for sentence in document.told]
-    for table in stage_table.tables(document.pipeline, beside):
+    for table in _tables(document):
         blocks += [opening(f"{table.caption}:"), "\n".join(table.markdown())]
-    readings = "\n".join(f"- {inline(sentence)}" for sentence in stage_table.reading(document.pipeline, beside))
+    readings = "\n".join(f"- {inline(sentence)}" for sentence in _reading(document))
     return "\n\n".join([*blocks, readings]) + "\n"
 
 
-def page(document: StageDocument, beside: Beside) -> str:
+def page(document: StageDocument) -> str:
     """Return a self-contained page: the flow, the tables, and the questions that were asked for."""
-    body = [
-        *flow(document.pipeline, beside),
-        *(f"<p><strong>{html(sentence)}.</strong></p>" for sentence in document.told),
-    ]
-    for table in (*stage_table.tables(document.pipeline, beside), *([moved_table(document)] if document.moved else [])):
+    body = flow(document.pipeline, _beside(document))
+    body += [f"<p><strong>{html(sentence)}.</strong></p>" for sentence in document.told]
+    for table in (*_tables(document), *([moved_table(document)] if document.moved else [])):
         body += table.html()
-    return Page(
-        title(document), [*body, *listing(stage_table.reading(document.pipeline, beside))], style=FLOW_STYLE
-    ).html()
+    return Page(title(document), [*body, *listing(_reading(document))], style=FLOW_STYLE).html()
 
 
 def sheet(document: StageDocument) -> Table:
@@ -103,7 +93,7 @@ def sheet(document: StageDocument) -> Table:
     moved = [f"{way} {what}" for way in ("promoted", "demoted", "lost") for what in ("segments", "questions")]
     reached = [f"{recall}{end}" for recall in recalls for end in ("", " ceiling")]
     differences = [f"{measure} {name}" for measure in compared for name in _DIFFERENCE]
-    cost = ["timed", "p50 ms", "p95 ms", "tokens in", "tokens out"]
+    cost = ["timed", "p50 ms", "p95 ms", "tokens in", "tokens out", f"{document.currency} per 1,000 questions"]
     rows = []
     for stage in document.pipeline.stages:
         effect, costs = effects.get(stage.name), document.costs[stage.name]
@@ -117,7 +107,7 @@ def sheet(document: StageDocument) -> Table:
             cells += [(values or {}).get(recall) for recall in recalls for values in (effect.reached, effect.pool)]
             cells += [getattr(without.get(measure), name, None) for measure in compared for name in _DIFFERENCE]
         used = costs.tokens
-        rows.append([*cells, costs.timed, costs.p50_ms, costs.p95_ms, used.prompt, used.output])
+        rows.append([*cells, costs.timed, costs.p50_ms, costs.p95_ms, used.prompt, used.output, costs.price])
     head = ["stage", "kind", "method", "questions", "compared with", "changed", f"first {k} changed", "best leg"]
     return Table([*head, *moved, *reached, *differences, *cost], [list(map(_digits, row)) for row in rows])
 
@@ -133,6 +123,23 @@ def moved_table(document: StageDocument, missing: str = "–") -> Table:
 
 
 _DIFFERENCE = ("n", "without", "value", "difference", "low", "high", "p", "p_holm")
+
+
+def _beside(document: StageDocument) -> Beside:
+    return columns(document.costs, f"{document.currency} per 1,000")
+
+
+def _tables(document: StageDocument) -> list[Table]:
+    return stage_table.tables(document.pipeline, _beside(document))
+
+
+def _reading(document: StageDocument) -> list[str]:
+    lines = stage_table.reading(document.pipeline, _beside(document))
+    if any(cost.price is not None for cost in document.costs.values()):
+        lines.append(
+            f"{document.currency} per 1,000: of these tokens for 1,000 questions; prices of {document.priced}."
+        )
+    return lines
 
 
 def _moved_sentence(document: StageDocument) -> str:
