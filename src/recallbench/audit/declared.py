@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -43,6 +44,16 @@ def recorded_pipeline(metrics: Metrics) -> Pipeline | None:
         return Pipeline.of(stages)
     except UsageError as error:
         raise CannotTell(f"{error.problem} (RB-PIPELINE)") from None
+
+
+def keeps_going(subject: AuditSubject) -> bool:
+    """Return whether a question may fail: where that was asked for, and where a stage asks a server."""
+    if recorded_options(subject).get("keep_going") is True:
+        return True
+    with suppress(CannotTell):  # RB-PIPELINE reports it
+        pipeline = recorded_pipeline(subject.metrics)
+        return pipeline is not None and pipeline.asks_endpoint
+    return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, get_args
 
-from recallbench.audit.declared import recorded_options
+from recallbench.audit.declared import keeps_going, recorded_options
 from recallbench.audit.examination import Examination, pass_unless
 from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
@@ -85,7 +85,7 @@ def _stated(subject: AuditSubject, options: Mapping[str, Any]) -> Iterator[str]:
         for name, (requested, stated) in pairs.items()
         if requested != stated
     )
-    if metrics.retrieval.failed and options.get("keep_going") is not True:
+    if metrics.retrieval.failed and not keeps_going(subject):
         yield f"keep_going: not asked for, and {len(metrics.retrieval.failed)} questions are stated to have failed"
     allowed = options["allow_deviations"]
     if any(deviation.kind == "dataset" for deviation in subject.deviations) and "dataset" not in _listed(allowed):

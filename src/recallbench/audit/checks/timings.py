@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, TypeGuard
 
-from recallbench.audit.declared import recorded_legs, recorded_options, recorded_pipeline
+from recallbench.audit.declared import keeps_going, recorded_legs, recorded_pipeline
 from recallbench.audit.examination import CannotTell, Examination, pass_unless
 from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
@@ -84,14 +84,14 @@ def _sample(subject: AuditSubject, queries: _Rows) -> Iterator[str]:
         reasons = [leg.kind.never_cold for leg in recorded_legs(subject)]
         if timed and stated != (should := next(filter(None, reasons), "timed")):
             yield f"cold queries told as `{stated}`, where {subject.metrics.store.name} has them as `{should}`"
-    unanswered = set(subject.metrics.retrieval.failed)
+    unanswered, may_fail = set(subject.metrics.retrieval.failed), keeps_going(subject)
     for place, row in enumerate(queries):
         state = "cold" if place < first else "warm"
         if row.get("state") not in (state, "failed"):
             yield f"{row['question_id']} is told as {row.get('state')}, in the place of a {state} one"
         elif state == "warm" and row["question_id"] in unanswered and row["state"] != "failed":
             yield f"{row['question_id']} was answered when it was timed, and is declared failed"
-        elif row["state"] == "failed" and recorded_options(subject).get("keep_going") is not True:
+        elif row["state"] == "failed" and not may_fail:
             yield f"{row['question_id']} failed, and the run was not to keep going"
 
 

@@ -109,8 +109,8 @@ def reading(pipeline: PipelinePart, beside: Beside | None = None) -> list[str]:
             f"lost: gold that {best}, the leg with the highest recall_any@{k}, had in its first {k} and fusion has not."
         )
     lines.append(
-        "with and without: the same questions, paired; Holm corrects for all stages and measures of the table."
-        + (f" Without {', '.join(again)} the pipeline was run once more." if again else "")
+        "with and without: the same questions, paired, without those that failed; Holm corrects for all stages and "
+        "measures of the table." + (f" Without {', '.join(again)} the pipeline was run once more." if again else "")
     )
     lines += costs.reading(beside or {})
     methods = {part.method for effect in effects.values() for part in effect.without.get(OVERALL, ())}
