@@ -23,6 +23,10 @@ PATIENT = 3
 """Requests in a row that may each take the whole time of all tries; those after them are tried once."""
 
 
+class ModelAway(Blocked):
+    """Raised where a model's endpoint can't be reached or stays busy: one question fails of it, and not the run."""
+
+
 class ModelEndpoint:
     """Asks the model, and counts what the answers say of themselves."""
 
@@ -102,9 +106,13 @@ class ModelEndpoint:
         patient = self._failed_in_a_row < PATIENT
         try:
             answer = self.ask(path, body, doing, tries=1, seconds=seconds if patient else None, lacking=lacking)
-        except (InputError, Blocked):
+        except InputError:
             self._failed_in_a_row += 1
             raise
+        except Blocked as error:
+            self._failed_in_a_row += 1
+            told = {"expected": error.expected, "found": error.found, "remedy": error.remedy}
+            raise ModelAway(error.problem, **told) from error
         self._failed_in_a_row = 0
         return answer
 

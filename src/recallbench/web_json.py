@@ -172,7 +172,7 @@ class _Unanswered(Exception):
         self.found = found
 
     def error(self, name: str, doing: str, attempt: int, patience: float, part: Part) -> Blocked | InputError:
-        tried = f" ({attempt} tries)"
+        tried = f" ({attempt} {'try' if attempt == 1 else 'tries'})"
         if self.kind == "absent":
             return Blocked(
                 f"{name} does not answer while {doing}",

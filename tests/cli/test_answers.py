@@ -134,7 +134,7 @@ def test_an_endpoint_that_is_not_there_blocks_the_run(server: ChatServer, tmp_pa
     (tmp_path / "answering.toml").write_text(text)
     done = recallbench(*RUN, "--folder", "result", cwd=tmp_path, env=KEYS)
     assert done.returncode == 3
-    assert "http://127.0.0.1:1/v1 does not answer while answering canary-1/q2" in done.stderr
+    assert "not one of 24 questions was answered; the first: http://127.0.0.1:1/v1 does not answer" in done.stderr
     assert "start the server, or name another endpoint" in done.stderr
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import recallbench as api
+from chat_server import chat_server
 from commandline import recallbench
 from recallbench.results.manifest import build
 
@@ -195,3 +196,32 @@ def test_legs_search_any_store(results: Path) -> None:
     assert (store["store"], words["store"]) == ("pgvector", "python:words:Words")
     assert store["version"].startswith("recallbench-pgvector/1 (PostgreSQL ")
     assert recallbench("audit", "any", cwd=results).stdout.count("  fail ") == 0
+
+
+def test_a_question_that_an_endpoint_fails_on_counts_as_the_worst_and_is_named(tmp_path: Path) -> None:
+    with chat_server() as server:
+        (tmp_path / "hyde.toml").write_text(
+            f'[[stage]]\nkind = "rewrite"\nmethod = "hyde"\nendpoint = "{server.address}"\nseconds = 0.2\n'
+            '[[stage]]\nkind = "search"\nmethod = "dense"\n'
+        )
+        asked = ("run", "canary-locomo", "--limit", "8", "--embedder", "hash", "--pipeline", "hyde.toml", "-q")
+
+        def says(question: str) -> Any:
+            busy = any(word in question for word in ("cycling", "baked things", "gift card", "On what date"))
+            return (503, {"error": "busy"}, {}) if busy else "Nadia ate bread."
+
+        server.says = says
+        done = recallbench(*asked, "--folder", "failed", cwd=tmp_path)
+        server.says = lambda question: "Nadia ate bread."
+        assert recallbench(*asked, "--folder", "whole", cwd=tmp_path).returncode == 0
+        before = len(server.requests)
+        assert recallbench(*asked, "--folder", "again", cwd=tmp_path).returncode == 0
+        assert len(server.requests) == before
+    failed = read(tmp_path / "failed")["retrieval"]["failed"]
+    assert (done.returncode, len(failed)) == (1, 4)
+    assert f"recallbench: question {failed[0]} failed: " in done.stderr
+    assert "the pipeline failed on 4 questions: counted as the worst answer" in done.stdout
+    for name in ("failed", "again"):
+        assert recallbench("audit", name, cwd=tmp_path).stdout.count("  fail ") == 0
+    contents = [json.loads((tmp_path / name / "manifest.json").read_text()) for name in ("whole", "again")]
+    assert contents[0]["content_sha256"] == contents[1]["content_sha256"]

@@ -93,7 +93,8 @@ def departures(run: Configuration, corpus: CorpusRules, rules: Rules) -> tuple[D
         deviations.append(Deviation("limit", f"only the first {run.limit} questions were asked"))
     if run.failures:
         count = "1 question" if run.failures == 1 else f"{run.failures} questions"
-        deviations.append(Deviation("failures", f"the store failed on {count}: counted as the worst answer"))
+        system = "pipeline" if run.pipeline else "store"
+        deviations.append(Deviation("failures", f"the {system} failed on {count}: counted as the worst answer"))
     if run.reproduction:
         deviations.append(
             Deviation("reproduction", f"{run.reproduction}, in reproduction.md: a flawed definition, never citable")

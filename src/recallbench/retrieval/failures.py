@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from recallbench.errors import Blocked, InputError
+from recallbench.model_endpoint import ModelAway
 from recallbench.retrieval.ranking import Ranking
 
 UNREACHED = 3
@@ -34,7 +35,8 @@ class Failures:
         try:
             result = act()
         except (InputError, Blocked) as error:
-            self._unreached = self._unreached + 1 if isinstance(error, Blocked) else 0
+            away = isinstance(error, Blocked) and not isinstance(error, ModelAway)
+            self._unreached = self._unreached + 1 if away else 0
             if not self.keep_going or self._unreached >= UNREACHED:
                 raise
             for question in questions:
