@@ -3,7 +3,8 @@
 Fusing (RRF) and diversifying (MMR) 2,000 questions x 50 candidates, against plain loops over questions that give the
 same rankings; the pipeline's own bookkeeping, which is all that its legs and stages don't take; the timer of a stage;
 and a run with a pipeline of search alone against one without. Vectors are random: what they hold costs nothing.
-Run: python benchmarks/performance/pipeline.py
+Run: python benchmarks/performance/pipeline.py    (OPENBLAS_NUM_THREADS=1 before it where others use the machine too:
+threads that wait for each other take three times as long there)
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from row import Row, show
 QUESTIONS, CANDIDATES, DIMS = 2_000, 50, 384
 SCOPES, HAYSTACK = 10, 200
 STAGES_MS, BOOKKEEPING_US, ALONE = 100, 20, 1.02
-ROUNDS, RUNS, TIMED = 25, 15, 100_000
+ROUNDS, RUNS, TIMED = 40, 15, 100_000
 LEGS = ("dense", "lexical")
 SHARE = 0.5
 STATED = (
