@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from recallbench.addresses import Part, recorded_name
-from recallbench.errors import Blocked, InputError, UsageError
+from recallbench.errors import Blocked, InputError, RecallBenchError, UsageError
 from recallbench.usage import Usage, usage_of
 from recallbench.web_json import TRIES, Web
 
@@ -115,6 +115,16 @@ class ModelEndpoint:
             raise ModelAway(error.problem, **told) from error
         self._failed_in_a_row = 0
         return answer
+
+    def status(self) -> tuple[bool, str, str]:
+        """Return whether it could be asked now, what was seen, and what would help if not."""
+        try:
+            listed, model = self.models(), self.model
+        except RecallBenchError as error:
+            return False, error.brief, error.remedy
+        if listed and model not in listed:
+            return False, f"{self.name}: it lists no {model}", f"name one of: {', '.join(listed[:10])}"
+        return True, f"{self.name}: model {model}", ""
 
     def close(self) -> None:
         """Release the connections."""

@@ -143,3 +143,15 @@ def test_a_key_that_is_not_there_is_told_before_anything_is_done(server: ChatSer
     assert done.returncode == 2
     assert "llm takes its key from JUDGE_KEY, which is not set" in done.stderr
     assert not (tmp_path / "result").exists()
+
+
+def test_a_dry_run_says_whether_endpoints_can_be_asked(server: ChatServer, tmp_path: Path) -> None:
+    done = recallbench(*RUN, "--dry-run", cwd=tmp_path, env=KEYS)
+    assert f"stage chat  ready      {server.address}#{MODEL}: model {MODEL}" in done.stdout
+    text = (tmp_path / "answering.toml").read_text().replace(f'model = "{MODEL}"', 'model = "other"', 1)
+    (tmp_path / "answering.toml").write_text(text)
+    done = recallbench(*RUN, "--dry-run", cwd=tmp_path, env={})
+    assert f"stage chat  NOT READY  {server.address}#other: it lists no other" in done.stdout
+    assert f"name one of: {MODEL}" in done.stdout
+    assert "stage llm   NOT READY  llm takes its key from JUDGE_KEY, which is not set" in done.stdout
+    assert server.requests == []

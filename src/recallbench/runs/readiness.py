@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +19,7 @@ from recallbench.protocol.frozen import load
 from recallbench.protocol.history import nearest, unrecorded
 from recallbench.results.environment import git_state
 from recallbench.results.folder import check_writable
+from recallbench.retrieval.stages.stage import StageRequest
 from recallbench.runs.options import Options
 from recallbench.runs.placement import result_folder, results_parent
 from recallbench.runs.plan import Plan, plan_run
@@ -65,6 +67,7 @@ def readiness(options: Options) -> tuple[ReadinessRow, ...]:
         *(ReadinessRow("choice", "note", line) for line in plan.announcements),
         _weights(plan),
         _checked("store", lambda: store_status(plan.address, plan.dsn, options.environ, plan.options.store_options)),
+        *_endpoints(plan),
         _extension(plan),
         _version(plan),
         _disk(plan),
@@ -99,6 +102,13 @@ def _weights(plan: Plan) -> ReadinessRow:
         f"weights of {name}" if form_of(name) is None else "encoder",
         lambda: encoder_status(typed, options.environ, options.cache_dir, options.max_tokens),
     )
+
+
+def _endpoints(plan: Plan) -> Iterator[ReadinessRow]:
+    for spec in plan.pipeline or ():
+        if spec.stage.asks_endpoint:
+            request = StageRequest(spec.name, spec.options, plan.options.environ, plan.options.cache_dir)
+            yield _checked(f"stage {spec.name}", partial(spec.stage.endpoint_status, request))
 
 
 def _extension(plan: Plan) -> ReadinessRow:

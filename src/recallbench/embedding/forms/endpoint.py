@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from functools import cached_property
 from typing import Any
 
@@ -82,10 +83,6 @@ class EndpointEncoder(OutsideEncoder):
         """The model's name: the one that was asked for, else the only one there is."""
         return self._endpoint.model
 
-    def models(self) -> list[str]:
-        """Return the models that the endpoint lists."""
-        return self._endpoint.models()
-
     def vectors(self, texts: Sequence[str], role: Role) -> Matrix:
         blocks, start = [], 0
         while start < len(texts):
@@ -137,17 +134,11 @@ def _recorded(name: str) -> str:
 
 def _status(request: EncoderRequest) -> tuple[bool, str, str]:
     try:
-        encoder = EndpointEncoder(request)
-        try:
-            listed = encoder.models()
-            model = encoder.model
-        finally:
-            encoder.close()
+        endpoint = ModelEndpoint(request.name, request.environ, ENCODER)
     except RecallBenchError as error:
         return False, error.brief, error.remedy
-    if listed and model not in listed:
-        return False, f"{encoder.name}: it lists no {model}", f"name one of: {', '.join(listed[:10])}"
-    return True, f"{encoder.name}: model {model}", ""
+    with closing(endpoint):
+        return endpoint.status()
 
 
 ENDPOINT = EncoderForm(

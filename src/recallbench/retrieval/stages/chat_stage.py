@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from recallbench.retrieval.chat.client import ChatClient
-from recallbench.retrieval.chat.options import chat_settings, open_chat
+from recallbench.retrieval.chat.options import OPTIONS, chat_settings, open_chat
 from recallbench.retrieval.stages.stage import Stage, StageOption, StageRequest
 from recallbench.usage import Usage
 
@@ -28,6 +28,10 @@ class ChatStage(Stage):
     @classmethod
     def open(cls, request: StageRequest) -> Self:
         return cls(open_chat(request, cls.most), request.options)
+
+    @classmethod
+    def endpoint_status(cls, request: StageRequest) -> tuple[bool, str, str]:
+        return OPTIONS.status(request)
 
     def settings(self) -> Mapping[str, str]:
         cut = sum(answer.cut for answer in self._client.answers)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 from recallbench.addresses import WEB, Part, recorded_name, scheme_of
-from recallbench.errors import UsageError
-from recallbench.model_endpoint import MODEL
+from recallbench.errors import RecallBenchError, UsageError
+from recallbench.model_endpoint import MODEL, ModelEndpoint
 from recallbench.retrieval.stages.stage import StageOption, StageRequest
 
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
@@ -100,6 +101,16 @@ class EndpointOptions:
         model, address = self.model.read(options), self.address.read(options)
         name = address if model is None else f"{address}#{model}"
         return NamedEndpoint(name, replace(self.part, token=key_from), self.seconds.read(options))
+
+    def status(self, request: StageRequest) -> tuple[bool, str, str]:
+        """Return whether the endpoint could be asked now, what was seen, and what would help if not."""
+        try:
+            named = self.read(request)
+            endpoint = ModelEndpoint(named.name, request.environ, named.part)
+        except RecallBenchError as error:
+            return False, error.brief, error.remedy
+        with closing(endpoint):
+            return endpoint.status()
 
 
 def _read_model(text: str) -> str:

@@ -45,6 +45,10 @@ class EndpointRerankStage(RerankStage):
     def open(cls, request: StageRequest) -> Self:
         return cls(request, OPTIONS.read(request))
 
+    @classmethod
+    def endpoint_status(cls, request: StageRequest) -> tuple[bool, str, str]:
+        return OPTIONS.status(request)
+
     def __init__(self, request: StageRequest, named: NamedEndpoint) -> None:
         super().__init__(request.name, request.options)
         self._endpoint = ModelEndpoint(named.name, request.environ, named.part)

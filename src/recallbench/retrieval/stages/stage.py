@@ -102,6 +102,11 @@ class Stage(ABC):
         """Return the stage, ready to work; raises Blocked where something it needs is missing."""
 
     @classmethod
+    def endpoint_status(cls, request: StageRequest) -> tuple[bool, str, str]:
+        """Return whether the server that it asks could be asked now, what was seen, and what would help if not."""
+        return True, "asks no server", ""
+
+    @classmethod
     def check(cls, options: Mapping[str, str]) -> None:
         """Raise UsageError where options don't go together; each value was checked by itself before."""
         return
