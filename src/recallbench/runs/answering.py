@@ -48,7 +48,7 @@ class Answering:
     ) -> list[AnswerRow]:
         """Return the answer to each question, judged. One without an answer counts as the worst, and is told.
 
-        Raises Blocked where an endpoint stays out of reach, and the first failure where no question was answered.
+        Raises the first failure where not one question was answered, or not one answer judged.
         """
         failures = {opened.spec.name: Failures(keep_going=True) for opened in self.stages}
         rows: list[AnswerRow] = []
