@@ -22,6 +22,9 @@ class Usage:
     def __add__(self, other: Usage) -> Usage:
         return Usage(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
 
+    def __sub__(self, other: Usage) -> Usage:
+        return Usage(*(one - less for one, less in zip(astuple(self), astuple(other), strict=True)))
+
     @property
     def prompt(self) -> int:
         """The tokens of prompts, kept or not."""

@@ -22,6 +22,7 @@ from recallbench.retrieval.stages.stage import (
     Variant,
 )
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
+from recallbench.usage import Usage
 
 
 class Fixed(Store):
@@ -62,11 +63,19 @@ class Reversed(CandidateStage):
     summary: ClassVar[str] = "turned around"
     slow: ClassVar[bool] = True
 
+    def __init__(self) -> None:
+        self.read = 0
+
     @classmethod
     def open(cls, request: StageRequest) -> Self:
         return cls()
 
+    @property
+    def usage(self) -> Usage:
+        return Usage(fresh=self.read)
+
     def apply(self, batch: QuestionBatch, candidates: Candidates) -> Candidates:
+        self.read += int(candidates.sizes.sum())
         rows = [[(hit.id, float(n)) for n, hit in enumerate(hits)][::-1] for hits in candidates.hits()]
         return Candidates.of(rows)
 
@@ -148,6 +157,9 @@ def test_each_stage_is_traced_and_left_out_once() -> None:
     }
     assert trace.again == {"dense", "lexical", "rrf"}
     assert list(store.take_traces(50, lambda done: None)) == []
+    # It read four candidates; without dense two, without lexical and without rrf three each.
+    told = store.totals()[-1]
+    assert (told["tokens"]["fresh"], told["tokens_of_comparisons"]["fresh"]) == (4, 8)
 
 
 def test_without_a_rewrite_the_kept_lists_of_the_question_serve() -> None:

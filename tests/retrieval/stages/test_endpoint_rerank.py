@@ -13,7 +13,7 @@ from recallbench.errors import Blocked, InputError, RecallBenchError, UsageError
 from recallbench.retrieval.pipeline.pipeline import Pipeline
 from recallbench.retrieval.stages.candidates import Candidates
 from recallbench.retrieval.stages.endpoint_rerank import EndpointRerankStage
-from recallbench.retrieval.stages.stage import StageRequest
+from recallbench.retrieval.stages.stage import QuestionBatch, StageRequest
 from recallbench.stores.store import Hit
 from recallbench.usage import Usage
 from scripted_server import Scripted, scripted_server
@@ -78,7 +78,13 @@ def test_all_candidates_of_a_question_are_scored_at_once(server: Server) -> None
         "model": "tiny-reranker",
         "model as answered": "tiny-reranker-2",
     }
-    assert stage.circumstances() == {"requests": 2, "requests_again": 0, "answers_without_usage": 0}
+    stage.apply(
+        QuestionBatch(batch_of(["?"]).queries, batch_of([], items=ITEMS).memory, timed=True), Candidates.of([FOUND])
+    )
+    assert stage.usage == Usage(fresh=30)  # what it costs to time a question is no part of what an answer costs
+    told = stage.circumstances()
+    assert told.pop("tokens_of_timing")["fresh"] == 30
+    assert told == {"requests": 3, "requests_again": 0, "answers_without_usage": 0}
     assert {headers["authorization"] for *_, headers in server.script.requests} == {f"Bearer {SECRET}"}
 
 

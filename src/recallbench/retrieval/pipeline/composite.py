@@ -15,6 +15,7 @@ from recallbench.retrieval.ranking import sort_hits
 from recallbench.retrieval.stages.candidates import Memory
 from recallbench.retrieval.stages.stage import QuestionBatch
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
+from recallbench.usage import Usage
 
 AT_ONCE = 256
 """Questions that go through the stages together; one by one where a stage is slow, so that its progress is seen."""
@@ -45,6 +46,8 @@ class PipelineStore(Store):
         self._memory = Memory(texts=any(opened.stage.needs_texts for opened in stages), vectors=needs_vectors)
         self._chain = Chain(legs, stages, encode)
         self._seconds: dict[str, float] = {}
+        self._compared = {opened.spec.name: Usage() for opened in stages}
+        """What the comparisons without a stage cost: no part of the pipeline's own cost."""
 
     def prepare(self, dims: int) -> None:
         for leg in self.legs:
@@ -99,6 +102,7 @@ class PipelineStore(Store):
 
     def _compare(self, name: str, passage: Passage, depth: int, trace: BatchTrace) -> None:
         rows = len(passage.batch)
+        before = [opened.stage.usage for opened in self.stages]
         try:
             outcome = self._chain.without(name, passage)
         except (InputError, Blocked):
@@ -106,6 +110,9 @@ class PipelineStore(Store):
                 raise
             trace.without[name] = [None] * rows  # the question itself was answered: only its comparison is missing
             return
+        finally:
+            for opened, usage in zip(self.stages, before, strict=True):
+                self._compared[opened.spec.name] += opened.stage.usage - usage
         if outcome is not None:
             final, again = outcome
             trace.without[name] = [sort_hits(hits)[0] for hits in final.first(depth).hits()]
@@ -119,9 +126,10 @@ class PipelineStore(Store):
             stage = opened.get(spec.name)
             total: dict[str, Any] = {"stage": spec.name, "seconds": round(self._seconds.get(spec.name, 0.0), 6)}
             if stage is not None:
-                usage = stage.usage
-                tokens = {name: getattr(usage, name) for name in ("fresh", "cache_read", "cache_write", "output")}
-                total |= ({"tokens": tokens} if any(tokens.values()) else {}) | dict(stage.circumstances())
+                compared = self._compared[spec.name]
+                for what, usage in (("tokens", stage.usage - compared), ("tokens_of_comparisons", compared)):
+                    total |= {what: usage.document()} if usage != Usage() else {}
+                total |= stage.circumstances()
             totals.append(total)
         return totals
 

@@ -16,9 +16,10 @@ from typing import Any, ClassVar, Self
 from recallbench.addresses import RERANKER
 from recallbench.escaping.terminal import shortened
 from recallbench.model_endpoint import ModelEndpoint
+from recallbench.retrieval.stages.candidates import Candidates
 from recallbench.retrieval.stages.endpoint_options import EndpointOptions, NamedEndpoint
 from recallbench.retrieval.stages.rerank import TOKEN_BUDGET, TOP, RerankStage
-from recallbench.retrieval.stages.stage import StageOption, StageRequest
+from recallbench.retrieval.stages.stage import QuestionBatch, StageOption, StageRequest
 from recallbench.usage import Usage
 
 OPTIONS = EndpointOptions.of(RERANKER, 60)
@@ -53,6 +54,8 @@ class EndpointRerankStage(RerankStage):
         super().__init__(request.name, request.options)
         self._endpoint = ModelEndpoint(named.name, request.environ, named.part)
         self._seconds = named.seconds
+        self._timing = Usage()
+        """Of questions that were asked once more to time them."""
 
     def settings(self) -> Mapping[str, str]:
         answered = ", ".join(sorted(self._endpoint.answered)) or "not stated"
@@ -62,14 +65,22 @@ class EndpointRerankStage(RerankStage):
 
     @property
     def usage(self) -> Usage:
-        return self._endpoint.usage
+        return self._endpoint.usage - self._timing
 
     def circumstances(self) -> Mapping[str, Any]:
         return {
             "requests": self._endpoint.sent,
             "requests_again": self._endpoint.again,
             "answers_without_usage": self._endpoint.uncounted,
+            "tokens_of_timing": self._timing.document(),
         }
+
+    def apply(self, batch: QuestionBatch, candidates: Candidates) -> Candidates:
+        before = self._endpoint.usage
+        reranked = super().apply(batch, candidates)
+        if batch.timed:
+            self._timing += self._endpoint.usage - before
+        return reranked
 
     def tokens(self, question: str, texts: Sequence[str]) -> Sequence[int]:
         return [math.ceil((len(question) + len(text)) / CHARACTERS) for text in texts]
