@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from commandline import recallbench
-from recallbench.audit.checks.stages import EFFECTS, LISTS
+from recallbench.audit.checks.stages import EFFECTS, LISTS, _is_cut
 from recallbench.audit.gate import Check
 from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.registry import facts
 from recallbench.protocol.frozen import load
 from recallbench.results.result import open_result
+from recallbench.retrieval.pipeline.trace import Handed
 
 PIPELINE = """
 stage = [
@@ -117,3 +118,11 @@ def test_an_edited_effect_is_seen(genuine: Path, tmp_path: Path) -> None:
     assert effects.observed.startswith("weighted.promoted.segments: ")
     (folder / "stages.jsonl").unlink()
     assert [check.status for check in checks(folder)] == ["fail", "fail"]
+
+
+def test_of_equal_scores_at_the_cut_any_may_stand_before_it() -> None:
+    handed = Handed("rrf", (7, 2, 4, 9), (3.0, 1.0, 1.0, 0.5))
+    assert all(_is_cut(cut, handed, 2) for cut in ((7, 2), (7, 4)))
+    assert not any(_is_cut(cut, handed, 2) for cut in ((7, 9), (2, 7), (7,), (7, 2, 4)))
+    assert _is_cut((7, 2, 4, 9), handed, 50)
+    assert _is_cut((), Handed("rrf", (), ()), 50)

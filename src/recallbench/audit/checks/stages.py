@@ -99,8 +99,9 @@ def _ends(rows: Sequence[Row], traces: Sequence[QuestionTrace], depth: int) -> I
     """Yield the questions whose last list is not the ranking of raw_retrievals.jsonl."""
     for row, trace in zip(rows, traces, strict=True):
         last = trace.handed[-1] if trace.handed else Handed("", (), ())
-        ids = [f"{row.scope}/{position}" for position in last.positions[:depth]]
-        if [(hit.id, hit.score) for hit in row.hits] != list(zip(ids, last.scores, strict=False)):
+        ids = {f"{row.scope}/{position}": position for position in last.positions}
+        hits = tuple(ids.get(hit.id, -1) for hit in row.hits)
+        if not _is_cut(hits, last, depth) or tuple(hit.score for hit in row.hits) != last.scores[: len(hits)]:
             yield f"{row.question_id}: the last list is not its ranking"
 
 
@@ -136,8 +137,19 @@ def _without_last(pipeline: Pipeline, traces: Sequence[QuestionTrace], depth: in
     before = 0 if last.kind == "fuse" else len(listing) - 2
     for trace in traces:
         stated = trace.without.get(last.name)
-        if trace.handed and stated is not None and stated != trace.handed[before].positions[:depth]:
+        if trace.handed and stated is not None and not _is_cut(stated, trace.handed[before], depth):
             yield f"{trace.question_id}: without {last.name} it is not the list before"
+
+
+def _is_cut(positions: tuple[int, ...], handed: Handed, depth: int) -> bool:
+    """Return whether these are the first of a list; of equal scores at the cut, any may stand before it."""
+    count = min(depth, len(handed.positions))
+    if len(positions) != count or not count:
+        return len(positions) == count
+    last = handed.scores[count - 1]
+    above = sum(score > last for score in handed.scores)
+    tied = {position for position, score in zip(handed.positions, handed.scores, strict=True) if score == last}
+    return positions[:above] == handed.positions[:above] and tied.issuperset(positions[above:])
 
 
 LISTS = Examination(
