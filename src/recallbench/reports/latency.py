@@ -13,7 +13,7 @@ from recallbench.scoring.quantiles import Percentile, fewest_for_bound, quantile
 WHOLE = "end to end"
 HEADING = "Latency of one query"
 _INCLUDED: Mapping[str, str] = {
-    "rewrite": "includes the model's answer; one that was kept is waited for as long as it took when it was asked for",
+    "rewrite": "includes the model's answer; one that was kept counts with the time that it took when it was asked for",
     "search": "its store's answer to every text that is searched for",
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -161,7 +161,10 @@ def _time(store: Store, sample: Sequence[_Request], state: str, result: Retrieva
         started = time.perf_counter()
         answered = id not in failures.reasons and failures.attempt([id], search, None, timing=True) is not None
         seconds = time.perf_counter() - started if answered else failures.seconds[id]
-        split = store.last_seconds() if answered and isinstance(store, PipelineStore) else {}
+        split: Mapping[str, float] = {}
+        if answered and isinstance(store, PipelineStore):
+            split = store.last_seconds()
+            seconds += store.last_waited()
         stages = {stage: 1000 * part for stage, part in split.items()}
         result.timings.sample.append(QueryTime(id, state if answered else "failed", 1000 * seconds, stages))
 

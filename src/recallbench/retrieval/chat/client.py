@@ -59,6 +59,8 @@ class ChatClient:
         self._seconds = seconds
         self._kept = KeptAnswers(cache_dir)
         self._answers: dict[str, ChatAnswer] = {}
+        self.waited = 0.0
+        """Seconds that kept answers took when they were asked for, as far as questions were timed."""
         self._fresh = 0
         """Answers that the endpoint was asked for."""
 
@@ -106,7 +108,7 @@ class ChatClient:
     def ask(self, messages: Sequence[Message], doing: str, *, timed: bool = False) -> ChatAnswer:
         """Return the answer to these messages; `doing` says in errors what it was for.
 
-        Where it is `timed`, an answer that was kept comes after as long as it took when it was asked for.
+        Where it is `timed`, the time that a kept answer took when it was asked for is added to `waited`.
 
         Raises Blocked for an endpoint that can't be reached or stays busy, and InputError for one that gives no usable
         answer, each after tries that together take no longer than the seconds that an answer is given.
@@ -119,7 +121,7 @@ class ChatClient:
             self._kept.keep(key, answer)
             self._fresh += 1
         elif timed:
-            time.sleep(answer.seconds)
+            self.waited += answer.seconds
         self._answers[key.sha256] = answer
         return answer
 

@@ -99,6 +99,8 @@ class Chain:
         self._followers = [opened for opened in stages if isinstance(opened.stage, FuseStage | CandidateStage)]
         self.seconds: dict[str, float] = {}
         """Seconds of each stage since it was emptied, by the stage's name."""
+        self.waited = 0.0
+        """The seconds among them that nobody waited for, since an answer had been kept."""
 
     def pass_through(self, batch: QuestionBatch) -> Passage:
         """Send questions through all stages."""
@@ -140,7 +142,7 @@ class Chain:
             return None
         rows: list[list[Variant]] = [[] for _ in batch.queries]
         for opened in rewriters:
-            with self._timed(opened.spec.name):
+            with self._timed(opened.spec.name, opened.stage):
                 given = opened.stage.rewrite(batch)  # type: ignore[attr-defined]
             for query, row, variants in zip(batch.queries, rows, given, strict=True):
                 if not any(variant.text.strip() for variant in variants):
@@ -223,12 +225,15 @@ class Chain:
         return repeated
 
     @contextmanager
-    def _timed(self, name: str) -> Iterator[None]:
+    def _timed(self, name: str, stage: Stage | None = None) -> Iterator[None]:
+        before = stage.waited if stage is not None else 0.0
         started = time.perf_counter()
         try:
             yield
         finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started
+            waited = stage.waited - before if stage is not None else 0.0
+            self.waited += waited
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started + waited
 
 
 def _input(whole: Passage, place: int) -> Candidates:

@@ -63,7 +63,7 @@ class PipelineStore(Store):
             leg.store.ready()
 
     def search(self, query: Query, k: int) -> list[Hit]:
-        self._chain.seconds = {}
+        self._chain.seconds, self._chain.waited = {}, 0.0
         return self._chain.pass_through(QuestionBatch([query], self._memory, timed=True)).final.first(k).hits_of(0)
 
     def search_many(self, queries: Sequence[Query], k: int) -> Iterator[list[Hit]]:
@@ -78,6 +78,10 @@ class PipelineStore(Store):
     def last_seconds(self) -> Mapping[str, float]:
         """Return what the last single search took, by stage."""
         return dict(self._chain.seconds)
+
+    def last_waited(self) -> float:
+        """Return the seconds among them that nobody waited for, since an answer had been kept."""
+        return self._chain.waited
 
     def take_traces(self, depth: int, advance: Advance) -> Iterator[tuple[Sequence[Query], BatchTrace]]:
         """Yield what was recorded since the last call, with the rankings without each stage, cut at this depth."""

@@ -41,6 +41,10 @@ class ChatStage(Stage):
     def usage(self) -> Usage:
         return self._client.usage
 
+    @property
+    def waited(self) -> float:
+        return self._client.waited
+
     def circumstances(self) -> Mapping[str, Any]:
         return self._client.circumstances()
 

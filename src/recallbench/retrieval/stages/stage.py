@@ -125,6 +125,11 @@ class Stage(ABC):
         """The tokens that it used since it was opened."""
         return Usage()
 
+    @property
+    def waited(self) -> float:
+        """Seconds that kept answers took when they were asked for: in timed batches they are part of its time."""
+        return 0.0
+
     def circumstances(self) -> Mapping[str, Any]:
         """Return what may differ from run to run, such as how often a cache had the answer."""
         return {}
