@@ -77,13 +77,14 @@ def _choose(relevance: Scores, likeness: Scores, present: npt.NDArray[np.bool_],
     order = np.zeros(relevance.shape, np.int64)
     scores = np.empty(relevance.shape)
     gain = np.where(present, share * relevance, -np.inf)
-    most_alike = np.full(relevance.shape, LEAST)
+    value = gain - (1 - share) * LEAST
+    pick = np.where(present, relevance, -np.inf).argmax(1)
     for step in range(width):
-        value = gain - (1 - share) * most_alike
-        pick = np.where(present, relevance, -np.inf).argmax(1) if step == 0 else value.argmax(1)
         order[:, step], scores[:, step] = pick, value[rows, pick]
         gain[rows, pick] = -np.inf
-        np.maximum(most_alike, likeness[rows, pick], out=most_alike)
+        # Less the likeness to the one chosen now, where that is the highest so far.
+        np.minimum(value, gain - (1 - share) * likeness[rows, pick], out=value)
+        pick = value.argmax(1)
     return order, scores
 
 
