@@ -105,7 +105,10 @@ def test_what_was_kept_from_before_is_told(workspace: Path) -> None:
 def test_a_model_without_a_price_is_named_and_estimates_are_called_that(workspace: Path) -> None:
     done = recallbench("costs", "again", cwd=workspace)
     assert done.returncode == 0
-    assert "without a price, and in no sum: generate chat, rewrite hyde; give one with --prices FILE" in done.stdout
+    assert (
+        "without a count or a price, and in no sum: generate chat, rewrite hyde; --prices FILE gives prices"
+        in done.stdout
+    )
     assert "at least 0.0" in done.stdout
     assert f"no break-even: {MODEL} has no price; --answering names another" in done.stdout
     done = recallbench("costs", "again", "--answering", "gpt-4o-mini", "--format", "markdown", cwd=workspace)

@@ -192,7 +192,7 @@ def sentences(document: CostDocument) -> list[str]:
     ]
     unpriced = sorted({what for unit in document.per for what in unit.unpriced})
     if unpriced:
-        lines.append(f"without a price, and in no sum: {', '.join(unpriced)}; give one with --prices FILE")
+        lines.append(f"without a count or a price, and in no sum: {', '.join(unpriced)}; --prices FILE gives prices")
     for rate in document.hit_rates:
         lines.append(f"kept from before: {rate.hits} of {rate.of} {rate.what} ({share(rate.share)})")
     if document.context_tokens is not None:

@@ -190,10 +190,14 @@ class Ledgers:
     lengths: Lengths | None = None
     answering: str = ""
     """The model that answers; empty where none does."""
+    uncounted: Mapping[LedgerName, Sequence[str]] = field(default_factory=dict)
+    """What was used and nobody counted."""
 
     def sum(self, prices: Prices, *names: LedgerName) -> Money:
-        """Return what these ledgers cost together."""
-        return total((line for name in names for line in self.lines[name]), prices)
+        """Return what these ledgers cost together; what nobody counted has no price."""
+        known = total((line for name in names for line in self.lines[name]), prices)
+        uncounted = (what for name in names for what in self.uncounted.get(name, ()))
+        return Money(known.amount, tuple(dict.fromkeys((*known.unpriced, *uncounted))))
 
 
 def _begins(name: str, listed: str) -> bool:

@@ -10,6 +10,8 @@ from recallbench.results.metrics import OVERALL, Metrics
 from recallbench.results.pipeline_part import StagePart
 from recallbench.results.result import Result
 from recallbench.scoring.costs import CHARACTERS, CostLine, HitRate, LedgerName, Ledgers, Lengths
+from recallbench.stores.registry import find_store
+from recallbench.stores.store import IN_PROCESS
 from recallbench.usage import Usage
 
 K = 10
@@ -46,6 +48,7 @@ def ledgers(result: Result) -> Ledgers:
         context=context,
         lengths=_lengths(used, context),
         answering=generator.settings.get("model", "") if generator is not None else "",
+        uncounted=_uncounted(metrics, stages),
     )
 
 
@@ -63,6 +66,25 @@ def _stages(metrics: Metrics, used: list[StageQuantities]) -> _Stages:
     by_name = {each.stage: each for each in used}
     parts = metrics.pipeline.stages if metrics.pipeline is not None else []
     return [(part, by_name[part.name]) for part in parts if part.name in by_name]
+
+
+def _uncounted(metrics: Metrics, stages: _Stages) -> dict[LedgerName, list[str]]:
+    names = dict.fromkeys((metrics.store.name, *(part.store for part, _ in stages if part.store)))
+    kinds = {name: find_store(name) for name in names}
+    elsewhere = [
+        f"processors of {name}'s server" for name, kind in kinds.items() if kind and kind.never_cold != IN_PROCESS
+    ]
+
+    def silent(kinds: tuple[str, ...]) -> list[str]:
+        told = {part.name: used.facts.get("answers_without_usage") for part, used in stages if part.kind in kinds}
+        return [f"{count} answers of {name} without usage" for name, count in told.items() if count]
+
+    return {
+        "ingest": elsewhere,
+        "index": elsewhere,
+        "query": [*elsewhere, *silent(("rewrite", "rerank"))],
+        "generate": silent(("generate",)),
+    }
 
 
 def _embedding(used: Quantities, metrics: Metrics, role: Role, what: str) -> Iterator[CostLine]:

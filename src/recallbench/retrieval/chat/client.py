@@ -102,6 +102,7 @@ class ChatClient:
             "kept": len(answers) - self._fresh,
             "requests": self._endpoint.sent,
             "requests_again": self._endpoint.again,
+            "answers_without_usage": sum(answer.usage is None for answer in answers),
             "seconds_asking": round(sum(answer.seconds for answer in answers), 3),
         }
 
