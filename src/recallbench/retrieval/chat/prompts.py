@@ -15,9 +15,9 @@ PINS: Mapping[str, str] = {
     "multi_query": "fb041893a47f52faf8275dc4c043f5e9a9cd26c9b15ece26b29b400adf470ec8",
     "hyde": "2e5819ce116768052fc9bd1ca57cc1acbbb5fb8e9c3f3b9995bc244a4b297f5d",
     "answer": "73d6a91fe5c20e031eb4806730650332d8ccaa4fe265d8ffe82320f6e0a1da26",
-    "correctness": "44866a214a9216f1bdfe66ebc38517c6939aa92d84b6230de7da74bfb9151921",
-    "abstention": "172cc5a27d5fed92345f2535000f79da0d33a401661d2192ccb5936eb86fcb4b",
-    "faithfulness": "de2c5cd2dbc1fc3b699abfde122767a5765b1985622737077954b34d3b736a2c",
+    "correctness": "c1546016a99da451e3ca5dad2848c53aa3d4234c53fc7ab649b714b8ad2e21ca",
+    "abstention": "e594d96632bf767c6f72850bc4ce05516e08932a262085324f7213753276164a",
+    "faithfulness": "8307ae5312b7ed48811922ef2a26349196b70026a62f37eaa97b3b698b1904c1",
 }
 """The sha256 of each prompt's file, by its name."""
 Message = Mapping[str, str]
