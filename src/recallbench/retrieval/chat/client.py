@@ -23,6 +23,8 @@ from recallbench.retrieval.chat.kept_answers import ChatAnswer, KeptAnswers, req
 from recallbench.retrieval.chat.prompts import Message
 from recallbench.usage import Usage, usage_of
 
+LONGEST = 200_000
+"""Characters of an answer that is taken: what is longer answers no question."""
 _THOUGHTS = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
@@ -149,7 +151,9 @@ def _lacking(answer: Any) -> str:
     """Return what an answer lacks; empty for one whose first choice says something."""
     expected = 'such as {"choices": [{"message": {"content": "…"}}]}, with text in it'
     try:
-        if _text(answer):
+        if len(text := _text(answer)) > LONGEST:
+            return f"a text of at most {LONGEST:,} characters"
+        if text:
             return ""
         cut = answer["choices"][0].get("finish_reason") == "length"
     except (LookupError, TypeError, AttributeError):
