@@ -156,7 +156,7 @@ def test_a_failure_when_a_question_is_timed_is_named_and_its_time_counts(tmp_pat
     timings = [json.loads(line) for line in (tmp_path / "result" / "timings.jsonl").read_text().splitlines()]
     states = {timing["question_id"]: timing["state"] for timing in timings if "question_id" in timing}
     assert states == {"q1": "failed", "q2": "warm", "q3": "warm", "q4": "warm"}
-    assert "| one query, failed (1 asked one by one) |" in (tmp_path / "result" / "report.md").read_text()
+    assert "| end to end | failed | 1 |" in (tmp_path / "result" / "report.md").read_text()
     (tmp_path / "recallbench.toml").write_text('[result.memory]\nfolder = "result"\np95_ms = 60000\n')
     gate = recallbench("gate", cwd=tmp_path)
     assert gate.returncode == 0
