@@ -72,6 +72,14 @@ def test_evidence_shows_the_plan_that_ran(filled) -> None:
         assert "btree" in evidence["index"]
 
 
+def test_it_says_how_much_its_own_tables_take_on_disk(filled) -> None:
+    small, whole = (filled(weights).stored_bytes() for weights in ("cosine", None))
+    assert small.keys() == whole.keys() == {"tables", "indexes"}
+    # A page has 8 kB; the postings of the words come on top.
+    assert all(size > 0 and size % 8192 == 0 for size in small.values())
+    assert whole["tables"] > small["tables"]
+
+
 def test_version_names_store_server_and_extension(filled) -> None:
     pattern = r"recallbench-pgvector/1 \(PostgreSQL \d+\.\d+, pgvector \d+\.\d+\.\d+\)"
     assert re.fullmatch(pattern, filled("cosine").version())
