@@ -68,6 +68,9 @@ def test_a_memory_is_cheaper_from_the_question_on_that_its_setup_is_paid_back() 
     assert break_even(0, 1, 3, 3).question == 1
     assert break_even(10, 3, 3, 3).question is None
     assert break_even(10, 4, 3, 3).question is None
+    # 3n < 10 + 2(n - 1): it holds up to n = 7, and 3 x 8 equals 10 + 2 x 7.
+    assert (break_even(0, 3, 10, 2).question, break_even(0, 3, 10, 2).last) == (1, 7)
+    assert break_even(0, 2, 10, 2).last is None
 
 
 def test_the_history_is_sent_anew_or_kept_by_the_endpoint() -> None:

@@ -59,6 +59,7 @@ class BreakEvenPart(DocumentPart):
     question: int | None = Field(description="null where it never is")
     memory: float = Field(description="what a question costs with it, context included")
     history: float = Field(description="what a question costs with the whole history, after the first")
+    last: int | None = Field(description="the last question up to which a memory is cheaper; null where it stays so")
 
 
 class EstimatesPart(DocumentPart):
@@ -211,11 +212,12 @@ def _estimated(document: CostDocument, estimates: EstimatesPart) -> list[str]:
     without = f", not counting {', '.join(estimates.unpriced)}" if estimates.unpriced else ""
     for each in estimates.break_even:
         told = "every prompt is read anew" if each.prompts == "uncached" else "the endpoint keeps the history"
-        when = (
-            "a memory is never cheaper than sending the whole history"
-            if each.question is None
-            else f"from question {each.question} on a memory is cheaper than sending the whole history"
-        )
+        if each.question is None:
+            when = "a memory is never cheaper than sending the whole history"
+        elif each.last is None:
+            when = f"from question {each.question} on a memory is cheaper than sending the whole history"
+        else:
+            when = f"only up to question {each.last} is a memory cheaper than sending the whole history"
         lines.append(
             f"estimate: {when} to {estimates.model} where {told}: {_amount(each.memory)} against "
             f"{_amount(each.history)} {document.currency} a question{without}"

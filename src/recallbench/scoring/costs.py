@@ -116,6 +116,9 @@ class BreakEven:
     """What a question costs with the memory, its context included."""
     history: float
     """What a question costs with the whole history, after the first."""
+    last: int | None = None
+    """The last question up to which it is cheaper; None where it stays so. A history that the endpoint keeps is dear
+    only once, so that it can win with the second question."""
 
 
 def break_even(setup: float, memory: float, first: float, following: float) -> BreakEven:
@@ -124,7 +127,10 @@ def break_even(setup: float, memory: float, first: float, following: float) -> B
     It is the smallest n with setup + n x memory < first + (n - 1) x following.
     """
     if setup + memory < first:
-        return BreakEven(1, memory, following)
+        ends = memory > following
+        return BreakEven(
+            1, memory, following, math.ceil((first - following - setup) / (memory - following)) - 1 if ends else None
+        )
     if memory >= following:
         return BreakEven(None, memory, following)
     ahead = (setup + following - first) / (following - memory)
