@@ -14,7 +14,7 @@ from typing import Any
 from recallbench.addresses import Part, recorded_name
 from recallbench.errors import Blocked, InputError, RecallBenchError, UsageError
 from recallbench.usage import Usage, usage_of
-from recallbench.web_json import TRIES, Web
+from recallbench.web_json import Web
 
 MODEL = re.compile(r"[\w./:@+-]{1,200}")
 ADDRESS = r"https?://[\w.:\[\]~%/+@,=-]+"
@@ -83,7 +83,7 @@ class ModelEndpoint:
         body: Mapping[str, Any],
         doing: str,
         *,
-        tries: int = TRIES,
+        tries: int | None = None,
         seconds: float | None = None,
         lacking: Callable[[Any], str] | None = None,
     ) -> Any:
@@ -105,7 +105,7 @@ class ModelEndpoint:
         """As `ask`; all tries together take no longer than `seconds`; after a few requests in vain, one must do."""
         patient = self._failed_in_a_row < PATIENT
         try:
-            answer = self.ask(path, body, doing, tries=1, seconds=seconds if patient else None, lacking=lacking)
+            answer = self.ask(path, body, doing, tries=None if patient else 1, seconds=seconds, lacking=lacking)
         except InputError:
             self._failed_in_a_row += 1
             raise

@@ -60,7 +60,7 @@ class Web:
         *,
         missing: tuple[int, ...] = (),
         empty: bool = False,
-        tries: int = TRIES,
+        tries: int | None = None,
         seconds: float | None = None,
         lacking: Callable[[Any], str] | None = None,
     ) -> tuple[int, Any]:
@@ -69,14 +69,17 @@ class Web:
         A server that can't be reached, or stays busy, raises Blocked; one that answers otherwise, or not in time,
         InputError. Both say what was being done.
 
-        With `seconds` these are the time of all tries and pauses, however many `tries` they are; what comes and can't
-        be used is asked for again too. `lacking` tells what an answer lacks, in words: empty where it can be used.
+        No more than `tries` are made, where these are given. `seconds` are the time of all tries and pauses together;
+        what comes and can't be used is then asked for again too. `lacking` tells what an answer lacks, in words: empty
+        where it can be used.
         """
         content = (
             None if body is None else json.dumps(body, ensure_ascii=False, allow_nan=False).encode(errors="replace")
         )
         end = math.inf if seconds is None else time.monotonic() + seconds
-        worth = {kind: min(n, tries) for kind, n in WORTH.items()} if seconds is None else WORTH_IN_TIME
+        worth = WORTH if seconds is None else WORTH_IN_TIME
+        if tries is not None:
+            worth = {kind: min(n, tries) for kind, n in worth.items()}
         attempt = 0
         while True:
             attempt += 1
@@ -89,7 +92,12 @@ class Web:
                     return status, None if status in missing or empty else self._parsed(text, doing, lacking)
                 kind, failure = "busy" if status in BUSY else "refused", self._refused(status, text, doing, attempt)
             except _Unanswered as fault:
-                kind, pause, failure = fault.kind, None, fault.error(self._name, doing, attempt, limit, self._part)
+                more = "`seconds`" if limit < self._patience else f"seconds with {self._part.patience}"
+                kind, pause, failure = (
+                    fault.kind,
+                    None,
+                    fault.error(self._name, doing, attempt, limit, more, self._part),
+                )
             except InputError as error:
                 kind, failure = "useless", error
             wait = _pause(attempt, pause, longest=LONGEST_PAUSE if seconds is None else seconds)
@@ -171,7 +179,9 @@ class _Unanswered(Exception):
         self.kind = kind
         self.found = found
 
-    def error(self, name: str, doing: str, attempt: int, patience: float, part: Part) -> Blocked | InputError:
+    def error(
+        self, name: str, doing: str, attempt: int, patience: float, more: str, part: Part
+    ) -> Blocked | InputError:
         tried = f" ({attempt} {'try' if attempt == 1 else 'tries'})"
         if self.kind == "absent":
             return Blocked(
@@ -182,7 +192,7 @@ class _Unanswered(Exception):
         expected, remedy = "a whole answer", "mend the server"
         if self.kind == "slow":
             expected = f"an answer within {round(patience, 1):g} s"
-            remedy = f"mend the server, or allow more seconds with {part.patience}"
+            remedy = f"mend the server, or allow more {more}"
         elif self.kind == "strange":
             expected = "an answer as it is: nothing else was asked for"
         problem = f"{name} gave no answer that can be read while {doing}"

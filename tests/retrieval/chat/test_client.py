@@ -161,6 +161,18 @@ def test_an_answer_that_can_not_be_used_is_paid_for_three_times_at_most(server: 
     assert len(server.requests) == 3
 
 
+def test_an_endpoint_that_hangs_has_its_seconds_for_each_further_question_too(
+    server: ChatServer, tmp_path: Path
+) -> None:
+    server.says = lambda asked: lambda handler: time.sleep(0.4)
+    chat = client(server, tmp_path, seconds=0.1)
+    for number in range(4):
+        with pytest.raises(InputError) as refused:
+            chat.ask([{"role": "user", "content": str(number)}], "trying")
+    assert refused.value.expected == "an answer within 0.1 s"
+    assert refused.value.remedy == "mend the server, or allow more `seconds`"
+
+
 def test_an_endpoint_that_failed_three_questions_is_tried_once_for_the_next(server: ChatServer, tmp_path: Path) -> None:
     server.says = lambda asked: said("")
     chat = client(server, tmp_path, seconds=0.3)
