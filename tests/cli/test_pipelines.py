@@ -88,6 +88,10 @@ def _other_k(stated: dict[str, Any]) -> None:
     stated["pipeline"]["stages"][2]["options"]["k"] = "60"
 
 
+def _other_words(stated: dict[str, Any]) -> None:
+    stated["pipeline"]["words"] = "dense + lexical > cross-encoder"
+
+
 def _no_pipeline(stated: dict[str, Any]) -> None:
     del stated["pipeline"]
     stated["deviations"] = [each for each in stated["deviations"] if each["kind"] != "pipeline"]
@@ -105,6 +109,7 @@ def _other_leg(stated: dict[str, Any]) -> None:
     ("forge", "code", "shown"),
     [
         (_other_k, "RB-PIPELINE", "a sha256 that is not the stages'"),
+        (_other_words, "RB-PIPELINE", "words dense + lexical > cross-encoder, the stages say dense + lexical > rrf"),
         (_no_pipeline, "RB-OPTIONS", "pipeline: hybrid.toml asked for, none stated"),
         (_unknown_stage, "RB-PIPELINE", "there is no stage `diversify` with method `mrm`"),
         (_other_leg, "RB-RECORDED", "0.0.1"),
@@ -141,6 +146,10 @@ def test_compare_and_gate_hold_a_result_to_its_pipeline(results: Path) -> None:
     other = recallbench(*pair, "--pipeline", "cut.toml", cwd=results)
     assert other.returncode == 2
     assert "hybrid was not made by cut.toml" in other.stderr
+    (results / "dense.toml").write_text('[[stage]]\nkind = "search"\nmethod = "dense"\n')
+    for alone, found in (("alone.toml", 0), ("dense.toml", 2)):
+        done = recallbench("compare", "alone", "plain", "--pipeline", alone, cwd=results)
+        assert (done.returncode, "expected: search alone, of exact" in done.stderr) == (found, found == 2)
 
     (results / "recallbench.toml").write_text(
         '[result.night]\nfolder = "hybrid"\npipeline = "hybrid.toml"\nat_least = {"recall_any@10" = 0.1}\n'

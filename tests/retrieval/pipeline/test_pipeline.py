@@ -68,6 +68,7 @@ def test_a_search_alone_is_no_pipeline_unless_its_depth_is_its_own() -> None:
         ([DENSE, MMR, LEXICAL, RRF], "search can't come after diversify", ""),
         ([DENSE, LEXICAL, RRF, RRF], "has 2 stages of kind fuse", ""),
         ([{**DENSE, "name": "a"}, {**LEXICAL, "name": "a"}, RRF], "two stages are called a", ""),
+        ([{**DENSE, "name": "a <b>"}], "the name of a stage holds no tags", ""),
     ],
 )  # fmt: skip
 def test_what_can_not_be_is_refused(stages: list[dict[str, Any]], problem: str, remedy: str) -> None:

@@ -30,6 +30,8 @@ def _record(stated: PipelinePart, read: Pipeline) -> Iterator[str]:
     for stage, spec in zip(stated.stages, read, strict=True):
         if stage.options != spec.recorded()["options"]:
             yield f"{stage.name}: options {stage.options}, a run records {spec.recorded()['options']}"
+    if stated.words != read.words():
+        yield f"words {stated.words}, the stages say {read.words()}"
     if read.searches_alone:
         yield "a search alone, which no run calls a pipeline"
 

@@ -14,6 +14,7 @@ from typing import Any, Self
 from recallbench.addresses import recorded_name
 from recallbench.confidential import without_secrets
 from recallbench.errors import InputError, UsageError
+from recallbench.escaping.markdown import unformatted
 from recallbench.retrieval.stages.answering import AnswerStage
 from recallbench.retrieval.stages.registry import known_kind, nearest, options_of, stage_class
 from recallbench.retrieval.stages.search import IN_PROCESS, OF_STORE, SearchStage
@@ -79,7 +80,7 @@ class Pipeline:
         """Read a pipeline from a TOML file; raises InputError or UsageError where it is none."""
         path = Path(path)
         try:
-            document = tomllib.loads(path.read_text(encoding="utf-8"))
+            document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         except OSError as error:
             raise InputError(
                 f"{path.name} can't be read", expected="a TOML file with a pipeline", found=error.strerror or str(error)
@@ -259,6 +260,10 @@ def _name(given: Any, method: str, kind: Kind, taken: Sequence[str]) -> str:
         name = str(given)
         if not name.strip() or not name.isprintable() or len(name) > 60:
             raise UsageError("the name of a stage is short text", expected='name = "…"', found=name[:80])
+        if unformatted(name) != name:
+            raise UsageError(
+                "the name of a stage holds no tags", expected='plain text, such as name = "dense"', found=name
+            )
         if name in taken:
             raise UsageError(f"two stages are called {name}", expected="a name of its own for each")
         return name
