@@ -179,12 +179,13 @@ def plan_run(options: Options) -> Plan:
         check_length(options.embedder or by_default, options.max_tokens)
     elif options.embedder is not None or options.max_tokens is not None:
         option = "--embedder" if options.embedder is not None else "--max-tokens"
-        asked = f"the store {recorded}" if pipeline is None else "the pipeline"
+        named = options.pipeline.source.removesuffix(SEARCH_ALONE).strip() if options.pipeline is not None else ""
+        asked = named or f"the store {recorded}"
         raise UsageError(
             f"{asked} needs no vectors, so it has no use for {option}",
             expected=f"{option} with a store that searches vectors",
             found=f"{option} {options.max_tokens if options.embedder is None else recorded_encoder(options.embedder)}",
-            remedy=f"leave out {option}, or choose another --store",
+            remedy=f"leave out {option}" + ("" if named else ", or choose another --store"),
         )
     if pipeline is not None:
         announcements += limit_notes(pipeline, rules.default_k, options.depth)

@@ -62,13 +62,13 @@ def _words(effect: EffectPart) -> Sequence[str]:
     if effect.reached and effect.pool and measure in effect.reached:
         lines.append(f"{measure} {figure(effect.reached[measure])}, ceiling {figure(effect.pool[measure])}")
     if effect.changed is not None:
-        lines.append(f"changed {effect.changed:,} of {effect.calls:,}, first {effect.k} of {effect.changed_sets:,}")
+        lines.append(f"changed {effect.changed:,} of {effect.calls:,}, the first {effect.k} in {effect.changed_sets:,}")
     if effect.promoted is not None and effect.demoted is not None:
         lines.append(f"gold {effect.promoted.segments:,} up, {effect.demoted.segments:,} down")
     if effect.lost is not None:
         lines.append(f"gold of {effect.best_leg} lost {effect.lost.segments:,}")
     lines += [
-        f"the whole with it {signed(part.difference)}"
+        f"with it minus without {signed(part.difference)}"
         for part in effect.without.get(OVERALL, ())
         if part.measure == measure
     ]

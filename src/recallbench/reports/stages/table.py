@@ -98,8 +98,8 @@ def reading(pipeline: PipelinePart, beside: Beside | None = None) -> list[str]:
     best = next((effect.best_leg for effect in effects.values() if effect.best_leg), None)
     again = [name for name, effect in effects.items() if effect.again]
     lines = [
-        f"changed: rankings in another order or with other members, and those whose first {k} have other members; "
-        f"compared are {against}.",
+        f"changed: rankings in another order or with other members, and those whose first {k} have other members"
+        f"{f'; compared are {against}' if against else '; nothing here can be compared'}.",
         f"promoted and demoted: gold segments brought into the first {k} and put out of them, in so many questions.",
         f"recall_any@{k} and recall_frac@{k}: what the list that a stage hands on reaches as it stands.",
         "ceiling: what the best order of the candidates handed on would reach; no later stage can pass it.",
