@@ -258,7 +258,7 @@ def test_ids_that_the_gold_does_not_know_are_no_recall_of_0(tmp_path: Path, opti
         (("--compare", "absent.json"), "absent.json"),
         (("--store", "bm25"), "--store is for a labelled set"),
         (("--precision", "found"), "'found' is not one of 'k', 'retrieved'"),
-        (("--percentiles", "linear"), "'linear' is not one of 'nearest-rank', 'index'"),
+        (("--percentiles", "median"), "'median' is not one of 'nearest-rank', 'index', 'linear'"),
         (("--percentiles", "index"), "expected: `ms` with each query, in JSON Lines\n  found: no times in gold.jsonl"),
         (("--gold", "absent.jsonl"), "absent.jsonl"),
         (("--run", "empty"), "empty"),

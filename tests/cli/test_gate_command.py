@@ -290,7 +290,7 @@ WRONG = {
     "abstention = { auroc = 0.5 }": ("abstention can't be judged", "no query that should find nothing"),
     "": ("[result.night] has no threshold", "at_least"),
     'thresholds = "usual"': ("line 3: result.night.thresholds", "Input should be 'recommended'"),
-    'p95_ms = 5\npercentiles = "linear"': ("line 4: result.night.percentiles", "'nearest-rank' or 'index'"),
+    'p95_ms = 5\npercentiles = "median"': ("line 4: result.night.percentiles", "'nearest-rank', 'index' or 'linear'"),
     "at_least = [": ("can't be read as TOML", "[result.nightly]"),
     'at_least = { "mrr@99" = 0.5 }': ("mrr@99 can't be taken", "a depth of 50 or less"),
 }  # fmt: skip
