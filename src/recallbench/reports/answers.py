@@ -55,6 +55,7 @@ def answer_lines(metrics: Metrics) -> list[str]:
         f"answers: {figure(judge.correct[OVERALL].value)} correct (n = {judge.correct[OVERALL].n})"
         + (f", {figure(judge.faithful[OVERALL].value)} faithful" if judge.faithful else "")
         + f", by {judge.name}"
+        + (f"; {judge.undecided} undecided" if judge.undecided else "")
         for judge in (part.judges if part is not None else ())
     ]
 

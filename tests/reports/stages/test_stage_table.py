@@ -81,6 +81,8 @@ def test_the_reading_names_what_is_compared_with_what() -> None:
     )
     assert lost.startswith("lost: gold that dense, the leg with the highest recall_any@10,")
     assert paired.endswith("Without dense the pipeline was run once more.")
+    other = WHOLE.model_copy(update={"stages": [WHOLE.stages[1], WHOLE.stages[0], *WHOLE.stages[2:]]})
+    assert any(line.startswith("without fusion the first leg, lexical, goes on alone") for line in reading(other))
 
 
 def test_legs_stand_side_by_side_in_the_flow_and_an_idle_stage_is_marked() -> None:

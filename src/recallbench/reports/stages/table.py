@@ -101,7 +101,8 @@ def reading(pipeline: PipelinePart, beside: Beside | None = None) -> list[str]:
         f"changed: rankings in another order or with other members, and those whose first {k} have other members"
         f"{f'; compared are {against}' if against else '; nothing here can be compared'}.",
         f"promoted and demoted: gold segments brought into the first {k} and put out of them, in so many questions.",
-        f"recall_any@{k} and recall_frac@{k}: what the list that a stage hands on reaches as it stands.",
+        f"recall_any@{k} and recall_frac@{k}: what the list that a stage hands on reaches as it stands, "
+        "nothing for a question that failed.",
         "ceiling: what the best order of the candidates handed on would reach; no later stage can pass it.",
     ]
     if best is not None:
@@ -112,6 +113,12 @@ def reading(pipeline: PipelinePart, beside: Beside | None = None) -> list[str]:
         "with and without: the same questions, paired, without those that failed; Holm corrects for all stages and "
         "measures of the table." + (f" Without {', '.join(again)} the pipeline was run once more." if again else "")
     )
+    first = next(stage.name for stage in pipeline.stages if stage.kind == "search")
+    if best not in (None, first):
+        lines.append(
+            f"without fusion the first leg, {first}, goes on alone, which is not the best one: what fusion adds to "
+            f"{best} is told by the other legs' rows, or with {best} as the first leg."
+        )
     lines += costs.reading(beside or {})
     methods = {part.method for effect in effects.values() for part in effect.without.get(OVERALL, ())}
     return [*lines, f"intervals: {'; '.join(sorted(methods))}."] if methods else lines
