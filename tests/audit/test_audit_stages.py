@@ -68,7 +68,7 @@ EDITS: dict[str, tuple[Edit, str]] = {
     ),
     "more than its keep": (
         lambda rows: rows[3]["handed"].__setitem__(2, rows[3]["handed"][0] | {"stage": "weighted"}),
-        "q3: weighted: hands on 19, its keep is 15",
+        "q3: weighted: hands on 19, which is more than 15",
     ),
     "not the fusion": (
         lambda rows: rows[3]["handed"][0]["scores"].__setitem__(0, 9.5),
@@ -85,6 +85,14 @@ EDITS: dict[str, tuple[Edit, str]] = {
     "no such stage": (
         lambda rows: rows[3]["without"].__setitem__("rrf", []),
         "q3: compared without rrf, which is no stage",
+    ),
+    "a segment twice without a leg": (
+        lambda rows: rows[3]["without"]["dense"].__setitem__(1, rows[3]["without"]["dense"][0]),
+        "q3: without dense: a segment twice, or outside the haystack",
+    ),
+    "a leg beyond its depth": (
+        lambda rows: rows[3]["handed"].__setitem__(1, rows[3]["handed"][0] | {"stage": "lexical"}),
+        "q3: lexical: hands on 19, which is more than 12",
     ),
     "a position that there is none of": (
         lambda rows: rows[3]["handed"][0]["positions"].__setitem__(-1, 99),
@@ -104,6 +112,20 @@ def test_an_edited_list_is_seen(genuine: Path, tmp_path: Path, edit: str) -> Non
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     found = checks(folder)[0]
     assert (found.status, told in found.observed) == ("fail", True), found.observed
+
+
+def test_without_a_leg_stands_the_fusion_of_the_others(genuine: Path, tmp_path: Path) -> None:
+    (tmp_path / "fused.toml").write_text(
+        PIPELINE.replace('  {kind = "diversify", method = "mmr", lambda = 0.9},\n', "")
+    )
+    words = ("run", "canary-locomo", "--embedder", "hash", "--pipeline", "fused.toml", "--folder", "result", "-q")
+    assert recallbench(*words, cwd=tmp_path).returncode == 0
+    assert [check.status for check in checks(tmp_path / "result")] == ["pass", "pass"]
+    path = tmp_path / "result" / "stages.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rows[3]["without"]["dense"].reverse()
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert "q3: without dense it is not weighted of the other legs" in checks(tmp_path / "result")[0].observed
 
 
 def test_an_edited_effect_is_seen(genuine: Path, tmp_path: Path) -> None:

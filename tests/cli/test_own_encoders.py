@@ -77,6 +77,7 @@ def test_a_folder_is_run_as_it_says(tmp_path: Path) -> None:
     assert "fingerprint pooling any kind, path:DIR has" in lying.stdout
 
 
+@pytest.mark.marked
 def test_a_model_of_static_vectors_is_run_and_counts_no_tokens(tmp_path: Path) -> None:
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import StaticEmbedding

@@ -61,6 +61,7 @@ def test_runs_that_agree_have_no_spread(tmp_path: Path) -> None:
     assert len(list((tmp_path / "o").iterdir())) == 2
 
 
+@pytest.mark.marked
 def test_a_filled_store_is_searched_again_warm(tmp_path: Path) -> None:
     words = ("repeat", "2", "canary-locomo", "--store", "pgvector", "--embedder", "hash", "--limit", "20", "--json")
     done = recallbench(*words, "--out", "o", "-q", cwd=tmp_path)

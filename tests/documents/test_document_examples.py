@@ -68,6 +68,7 @@ def test_the_examples_with_files_run(tmp_path: Path) -> None:
         assert recallbench(*words, cwd=tmp_path).returncode == 0
 
 
+@pytest.mark.marked
 def test_the_examples_with_a_set_run(tmp_path: Path) -> None:
     text = section(README, "## Your own data")
     documents, gold = [block.body for block in blocks(text) if block.language == "json"]

@@ -107,6 +107,7 @@ def test_a_name_that_may_move_is_refused_with_what_to_type(tmp_path: Path, name:
     assert f"expected: {expected}" in done.stderr
 
 
+@pytest.mark.marked
 def test_a_run_of_a_fetched_model_is_audited(environ: dict[str, str], hub: LoopbackHub, tmp_path: Path) -> None:
     words = ("run", "canary-locomo", "--store", "exact", "--embedder", NAME, "--cache-dir", tmp_path / "cache")
     missing = recallbench(*words, "--dry-run", cwd=tmp_path, env=environ)

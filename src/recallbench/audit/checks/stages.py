@@ -15,10 +15,11 @@ from recallbench.audit.subject import AuditSubject
 from recallbench.results.rows import Row
 from recallbench.results.stage_figures import with_effects
 from recallbench.results.stages import HandedRow, StageRow, read_stages
-from recallbench.retrieval.pipeline.pipeline import Pipeline
+from recallbench.retrieval.pipeline.pipeline import Pipeline, StageSpec
 from recallbench.retrieval.pipeline.trace import Handed, QuestionTrace
 from recallbench.retrieval.ranking import sort_hits
 from recallbench.retrieval.stages.candidates import Candidates, Memory
+from recallbench.retrieval.stages.search import DEPTH
 from recallbench.retrieval.stages.stage import KEEP, FuseStage, QuestionBatch, StageRequest
 from recallbench.scoring.stage_lists import LISTING
 from recallbench.stores.store import Query
@@ -42,7 +43,7 @@ def lists(subject: AuditSubject) -> Finding:
     # What is no list of this pipeline can't be looked at any further.
     problems = problems or [
         *_ends(asked, traces, depth),
-        *_fused(pipeline, traces),
+        *_fused(pipeline, traces, depth),
         *_without_last(pipeline, traces, depth),
     ]
     return pass_unless(problems, f"{sum(len(row.handed) for row in rows)} lists, each from the one before")
@@ -82,10 +83,13 @@ def _chained(row: StageRow, pipeline: Pipeline, candidates: int, failed: bool) -
             yield f"{spec.name}: hands on what it was not handed"
         if not ids <= set(range(candidates)):
             yield f"{spec.name}: a segment outside the haystack"
-        keep = KEEP.read(spec.options) if spec.kind != "search" else None
-        if keep is not None and len(ids) > keep:
-            yield f"{spec.name}: hands on {len(ids)}, its keep is {keep}"
+        most = KEEP.read(spec.options) if spec.kind != "search" else pipeline.most_texts * DEPTH.read(spec.options)
+        if most is not None and len(ids) > most:
+            yield f"{spec.name}: hands on {len(ids)}, which is more than {most}"
         pool = pool | ids if spec.kind == "search" else ids
+    for stage, ranking in row.without.items():
+        if len(set(ranking)) < len(ranking) or not set(ranking) <= set(range(candidates)):
+            yield f"without {stage}: a segment twice, or outside the haystack"
     unknown = {*row.without, *row.again} - {spec.name for spec in pipeline}
     if unknown:
         yield f"compared without {', '.join(sorted(unknown))}, which is no stage"
@@ -105,8 +109,11 @@ def _ends(rows: Sequence[Row], traces: Sequence[QuestionTrace], depth: int) -> I
             yield f"{row.question_id}: the last list is not its ranking"
 
 
-def _fused(pipeline: Pipeline, traces: Sequence[QuestionTrace]) -> Iterator[str]:
-    """Yield the questions whose legs, fused again, give another list; where nothing but their lists decides that."""
+def _fused(pipeline: Pipeline, traces: Sequence[QuestionTrace], depth: int) -> Iterator[str]:
+    """Yield the questions whose legs, fused again, give another list; where nothing but their lists decides that.
+
+    Where fusion comes last, also those whose ranking without a leg is not the fusion of the others.
+    """
     fuse = next(iter(pipeline.of_kind("fuse")), None)
     if fuse is None or pipeline.of_kind("rewrite") or not issubclass(fuse.stage, FuseStage):
         return
@@ -114,18 +121,33 @@ def _fused(pipeline: Pipeline, traces: Sequence[QuestionTrace]) -> Iterator[str]
     if kind.needs_texts or kind.needs_vectors or kind.asks_endpoint or not answered:
         return
     legs = [leg.name for leg in pipeline.legs]
-    found = [
-        Candidates.of([list(zip(t.handed[n].positions, t.handed[n].scores, strict=True)) for t in answered])
-        for n in range(len(legs))
-    ]
-    batch = QuestionBatch([Query(0, "", None)] * len(answered), Memory(texts=False, vectors=False))
-    fused = kind.open(StageRequest(fuse.name, fuse.options, legs=legs)).fuse(batch, found, legs)
-    keep = KEEP.read(fuse.options)
-    for trace, hits in zip(answered, (fused if keep is None else fused.first(keep)).hits(), strict=True):
-        positions, scores = sort_hits(hits)
+    for trace, (positions, scores) in zip(answered, _fuse(fuse, legs, legs, answered), strict=True):
         stated = trace.handed[len(legs)]
         if positions != stated.positions or not np.allclose(scores, stated.scores, rtol=0, atol=ROUNDING):
             yield f"{trace.question_id}: {fuse.name} of its legs gives another list"
+    if pipeline.of_kind("diversify", "rerank") or len(legs) < 2:
+        return
+    for leg in legs:
+        others = _fuse(fuse, [name for name in legs if name != leg], legs, answered)
+        for trace, (positions, scores) in zip(answered, others, strict=True):
+            ranking = trace.without.get(leg)
+            if ranking is not None and not _is_cut(ranking, Handed("", positions, scores), depth):
+                yield f"{trace.question_id}: without {leg} it is not {fuse.name} of the other legs"
+
+
+def _fuse(
+    fuse: StageSpec, chosen: Sequence[str], legs: Sequence[str], traces: Sequence[QuestionTrace]
+) -> list[tuple[tuple[int, ...], tuple[float, ...]]]:
+    """Return positions and scores of the chosen legs of each question, fused again."""
+    stage = fuse.stage.open(StageRequest(fuse.name, fuse.options, legs=legs))
+    assert isinstance(stage, FuseStage)
+    found = [
+        Candidates.of([list(zip(t.handed[n].positions, t.handed[n].scores, strict=True)) for t in traces])
+        for n in map(legs.index, chosen)
+    ]
+    batch = QuestionBatch([Query(0, "", None)] * len(traces), Memory(texts=False, vectors=False))
+    fused, keep = stage.fuse(batch, found, chosen), KEEP.read(fuse.options)
+    return [sort_hits(hits) for hits in (fused if keep is None else fused.first(keep)).hits()]
 
 
 def _without_last(pipeline: Pipeline, traces: Sequence[QuestionTrace], depth: int) -> Iterator[str]:
