@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from commandline import environment, recallbench
 from documents.markdown import README, blocks, command_lines, section
 

@@ -83,7 +83,7 @@ class Pipeline:
             document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         except OSError as error:
             raise InputError(
-                f"{path.name} can't be read", expected="a TOML file with a pipeline", found=error.strerror or str(error)
+                f"{path} can't be read", expected="a TOML file with a pipeline", found=error.strerror or str(error)
             ) from None
         except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise InputError(f"{path.name} is no TOML", expected="TOML in UTF-8", found=str(error)) from None
@@ -241,7 +241,11 @@ def _spec(table: Mapping[str, Any], where: str, taken: Sequence[str]) -> StageSp
     if not isinstance(table, Mapping):
         raise UsageError(f"{where} is no table", expected="kind, method and options", found=str(table)[:80])
     try:
-        kind = known_kind(str(table.get("kind", "")))
+        if "kind" not in table:
+            raise UsageError(
+                "a stage has a kind", expected=", ".join(KINDS), found=", ".join(table) or "an empty table"
+            )
+        kind = known_kind(str(table["kind"]))
         method = str(table.get("method", _DEFAULT_METHOD.get(kind, "")))
         stage = stage_class(kind, method)
         given = _texts({key: value for key, value in table.items() if key not in KEYS})
