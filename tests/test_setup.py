@@ -151,6 +151,7 @@ def setup(checkout: Path) -> subprocess.CompletedProcess[str]:
     return done
 
 
+@pytest.mark.marked
 def test_a_package_of_another_hash_stops_the_setup(checkout: Path) -> None:
     honest = write_wheel(checkout / "wheels", "tiny", "1.0", "honest = True")
     (checkout / "requirements.txt").write_text(f"tiny==1.0 --hash=sha256:{honest}\n")
@@ -176,6 +177,7 @@ def test_a_package_of_another_hash_stops_the_setup(checkout: Path) -> None:
     assert setup(checkout).stderr == ""
 
 
+@pytest.mark.marked
 def test_the_lists_are_made_anew_by_one_script(tmp_path: Path) -> None:
     (tmp_path / "scripts").mkdir()
     for script in ("pin", "setup"):

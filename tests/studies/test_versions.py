@@ -111,6 +111,7 @@ def test_the_test_is_the_one_that_is_claimed(compared: VersionsOutcome) -> None:
     assert min(pair.p_holm for pair in compared.summary.pairs) == min(1.0, 4 * smallest)
 
 
+@pytest.mark.marked
 def test_a_repeat_gives_the_same_bytes_and_harms_nothing(
     compared: VersionsOutcome, server: str, tmp_path: Path
 ) -> None:
