@@ -41,8 +41,9 @@ _CONTROL = re.compile(
     re.IGNORECASE,
 )
 """The words that open a number which belongs to a result's figure."""
-_JOINT = re.compile(r"[\s(=:,/&)]*(?:and\s+)?")
-"""The signs between two names of a measure, or between measures that share what follows."""
+_UNNAMED = re.sub(r"\?P<\w+>", "?:", MEASURE.pattern)
+_MENTION = re.compile(rf"{_UNNAMED}(?:[\s(=:,/&)]*(?:and\s+)?{_UNNAMED})*", re.IGNORECASE)
+"""A measure, and others behind it that share what follows."""
 _NO_SHARE = re.compile(r"[\s:=(]*(?:is\s+)?(?P<number>\d+(?:[.,/]\d+)*)(?!\w)")
 _READS_BACKWARDS = re.compile(r"(?:^|\b(?:reach|ha|achiev|get|show|scor|measur)\w*)\W*$", re.IGNORECASE)
 """The words before a value whose measure is named right behind it."""
@@ -126,31 +127,23 @@ def figures_in(sentence: str) -> list[CitedFigure]:
 
 
 def _figures_of_clause(sentence: str, start: int, end: int) -> list[CitedFigure]:
-    mentions = list(MEASURE.finditer(sentence, start, end))
+    mentions = list(_MENTION.finditer(sentence, start, end))
     ends = [mention.start() for mention in mentions] + [end]
-    figures = _figures_behind((), sentence, start, ends[0])
-    names: tuple[CitedMeasure, ...] = ()
+    figures = ahead = _figures_behind((), sentence, start, ends[0])
     for mention, end in zip(mentions, ends[1:], strict=True):
-        if not names:
-            words_before = sentence[start : mention.start()]
-        names += (_measure_named(mention),)
-        if end < ends[-1] and _JOINT.fullmatch(sentence, mention.end(), end):
-            continue
-        alike = _figures_behind(names, sentence, mention.end(), end)
-        for figure in alike:
-            figure.before = words_before
-        before = figures[-1] if figures and not figures[-1].names else None
-        if before and not sentence[before.start + len(before.value) : mention.start()].strip(" ("):
+        names = tuple(map(_measure_named, MEASURE.finditer(mention[0])))
+        behind = _figures_behind(names, sentence, mention.end(), end)
+        for figure in behind:
+            figure.before = sentence[start : mention.start()]
+        if ahead and not sentence[ahead[-1].start + len(ahead[-1].value) : mention.start()].strip(" ("):
             # A value right before its measure; one behind the measure could as well be meant.
-            for figure in alike:
+            for figure in behind:
                 figure.is_single = False
-            if not alike and _READS_BACKWARDS.search(sentence[start : before.start]):
-                before.names, before.between = names, ""
-                before.interval = next(
-                    (_ends(pair[0]) for pair in _INTERVAL.finditer(sentence, mention.end(), end)), ()
-                )
-        figures += alike
-        names = ()
+            if not behind and _READS_BACKWARDS.search(sentence[start : ahead[-1].start]):
+                ahead[-1].names, ahead[-1].between = names, ""
+                if interval := _INTERVAL.search(sentence, mention.end(), end):
+                    ahead[-1].interval = _ends(interval[0])
+        figures, ahead = figures + behind, []
     return figures
 
 
