@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from recallbench.machine_load import process_fields
+
 PATIENCE = 3.0
 """Seconds that a server has to end in good order, and as many again to end at once, before it is killed."""
 
@@ -19,7 +21,7 @@ PROGRAMS = frozenset({"postgres", "initdb"})
 def birth(pid: int) -> str:
     """Return when a process began, in whatever words this system has; empty when there is no such process."""
     if Path("/proc/self/stat").exists():
-        fields = _fields(pid)
+        fields = process_fields(pid)
         return fields[19] if fields else ""
     listing = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
     return listing.stdout.strip()
@@ -69,7 +71,7 @@ def servers_in(folder: Path) -> dict[int, str]:
 def _parents() -> Iterator[tuple[int, int]]:
     if Path("/proc/self/stat").exists():
         for name in os.listdir("/proc"):
-            if name.isdigit() and (fields := _fields(int(name))):
+            if name.isdigit() and (fields := process_fields(int(name))):
                 yield int(name), int(fields[1])
         return
     listing = subprocess.run(["ps", "-axo", "pid=,ppid="], capture_output=True, text=True, check=False)
@@ -96,14 +98,5 @@ def _ended(family: Mapping[int, str], patience: float) -> bool:
 
 
 def _is_zombie(pid: int) -> bool:
-    fields = _fields(pid)
+    fields = process_fields(pid)
     return bool(fields) and fields[0] in "ZX"
-
-
-def _fields(pid: int) -> list[str]:
-    """Return the fields that Linux has for a process, from its state on; nothing where there is none."""
-    try:
-        # The command's name before it stands in brackets and may hold anything.
-        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-    except OSError:
-        return []
