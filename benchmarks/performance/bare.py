@@ -87,8 +87,8 @@ def _rankings_by_weights(
 ) -> list[list[int]]:
     from psycopg import RawCursor
 
-    from recallbench.stores.pgvector import CONSTANTS
-    from recallbench.stores.weights import PARTS, parse_weights
+    from recallbench.stores.pgvector.settings import CONSTANTS
+    from recallbench.stores.pgvector.weights import PARTS, parse_weights
 
     factors = parse_weights(weights)
     settings = {f"weight_{part}": str(getattr(factors, part)) for part in PARTS} | CONSTANTS

@@ -13,10 +13,10 @@ import numpy as np
 import psycopg
 from pgvector.psycopg import register_vector
 
-from recallbench.stores.pgvector import PgvectorStore
+from recallbench.stores.pgvector.pgvector import PgvectorStore
+from recallbench.stores.pgvector.weights import parse_weights
 from recallbench.stores.postgres.embedded import EmbeddedServer, new_password
 from recallbench.stores.store import Item, Query
-from recallbench.stores.weights import parse_weights
 from row import Row, show
 
 SCOPES = (19, 19, 32, 29, 29, 28, 31, 30, 25, 30)

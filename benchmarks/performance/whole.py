@@ -27,8 +27,8 @@ from recallbench.progress import Silent
 from recallbench.protocol.frozen import load
 from recallbench.runs.options import Options
 from recallbench.runs.run import run
+from recallbench.stores.pgvector.weights import DEFAULT_WEIGHTS
 from recallbench.stores.postgres.embedded import EmbeddedServer
-from recallbench.stores.weights import DEFAULT_WEIGHTS
 from row import Row, show
 
 ROUNDS, LIMIT = 9, 3.0

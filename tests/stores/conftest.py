@@ -11,10 +11,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from recallbench.stores.pgvector import PgvectorStore
+from recallbench.stores.pgvector.pgvector import PgvectorStore
+from recallbench.stores.pgvector.weights import WEIGHTS
 from recallbench.stores.postgres.embedded import EmbeddedServer
 from recallbench.stores.store import Item, Matrix
-from recallbench.stores.weights import WEIGHTS
 from stores.credentials import PASSWORD
 from stores.pgvector_corpus import ITEMS, VECTORS
 from stores.standin import standin_server

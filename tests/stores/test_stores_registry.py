@@ -7,7 +7,7 @@ import pytest
 
 from recallbench.addresses import recorded_name
 from recallbench.errors import Blocked, UsageError
-from recallbench.stores.pgvector import PgvectorStore
+from recallbench.stores.pgvector.pgvector import PgvectorStore
 from recallbench.stores.postgres.binaries import find_install
 from recallbench.stores.registry import (
     NO_OPTIONS,

@@ -19,7 +19,7 @@ from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.store import Store
 
 STORES: Mapping[str, str] = {
-    "pgvector": "pgvector.PgvectorStore",
+    "pgvector": "pgvector.pgvector.PgvectorStore",
     "callable": "outside.callable.CallableStore",
     "pgmnemo": "pgmnemo.pgmnemo.PgmnemoStore",
     "exact": "exact.ExactStore",

@@ -12,7 +12,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from recallbench.errors import Blocked, UsageError
-from recallbench.stores.pgvector import PgvectorStore
+from recallbench.stores.pgvector.pgvector import PgvectorStore
 from recallbench.stores.postgres.postgres import (
     connect,
     redacted,

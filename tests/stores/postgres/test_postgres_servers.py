@@ -15,7 +15,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from recallbench.errors import Blocked
-from recallbench.stores.pgvector import PgvectorStore
+from recallbench.stores.pgvector.pgvector import PgvectorStore
 from recallbench.stores.postgres.binaries import Install, find_install
 from recallbench.stores.postgres.embedded import EmbeddedServer
 from recallbench.stores.postgres.folders import birth

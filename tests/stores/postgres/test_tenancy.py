@@ -9,14 +9,14 @@ from recallbench.stores.postgres.tenancy import MARKER, claim_schema, drop_schem
 RUN = """
 import sys
 import numpy as np
-from recallbench.stores.pgvector import PgvectorStore
+from recallbench.stores.pgvector.pgvector import PgvectorStore
 from recallbench.stores.store import Item, Query
 
 store = PgvectorStore(sys.argv[1])
 store.prepare(2)
 store.ingest([Item(1, 1, "red fox", None, 0.5)], np.ones((1, 2), np.float32))
 store.ready()
-print(store._schema, flush=True)
+print(store.schema, flush=True)
 sys.stdin.readline()
 print([hit.id for hit in store.search(Query(1, "fox", np.ones(2, np.float32)), 5)], flush=True)
 store.close()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from recallbench.errors import UsageError
-from recallbench.stores.weights import DEFAULT_WEIGHTS, WEIGHTS, Weights, parse_weights
+from recallbench.stores.pgvector.weights import DEFAULT_WEIGHTS, WEIGHTS, Weights, parse_weights
 
 
 def test_bare_name_counts_one_and_the_rest_nothing() -> None:

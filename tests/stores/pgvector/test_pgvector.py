@@ -12,7 +12,7 @@ import pytest
 import reference_score
 
 from recallbench.stores.exact import ExactStore
-from recallbench.stores.lexicon import sessions_for
+from recallbench.stores.pgvector.lexicon import sessions_for
 from recallbench.stores.store import Item, Matrix, Query
 from stores.pgvector_corpus import DIMS, ITEMS, QUERIES, START, VECTORS, corpus
 

@@ -11,9 +11,9 @@ import psycopg
 import pytest
 
 from recallbench.errors import Blocked, InputError, UsageError
-from recallbench.stores.pgvector import PgvectorStore
+from recallbench.stores.pgvector.pgvector import PgvectorStore
+from recallbench.stores.pgvector.weights import DEFAULT_WEIGHTS
 from recallbench.stores.store import Item, Query
-from recallbench.stores.weights import DEFAULT_WEIGHTS
 from recorded_progress import RecordedProgress
 from stores.pgvector_corpus import DIMS, ITEMS, QUERIES, VECTORS, corpus
 
@@ -95,7 +95,7 @@ def test_a_fresh_session_ranks_alike_and_holds_its_schema(filled, dsn: str) -> N
     filled("cosine")  # another run sweeps, and must leave the first alone
     assert list(store.search_many(QUERIES, 50)) == before
     assert (store.settings(), store.evidence()["plan"]) == (settings, plan)
-    schema = store._schema
+    schema = store.schema
     store.close()
     with psycopg.connect(dsn) as connection:
         assert connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (schema,)).fetchone() is None
@@ -198,7 +198,7 @@ def test_the_next_block_is_on_its_way_while_one_is_unpacked(filled) -> None:
     store = filled("cosine", items, vectors)
     answers = store.search_many([Query(1, "", row) for row in np.tile(vectors, (128, 1))], 1)
     assert next(answers)[0].id == 0
-    assert store._connection.pgconn.flush() == 0
+    assert store._open().pgconn.flush() == 0
     assert [hits[0].id for hits in answers] == ([0, 1, 2, 3] * 128)[1:]
 
 

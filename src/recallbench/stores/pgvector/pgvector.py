@@ -1,0 +1,212 @@
+"""The reference store: plain Postgres with pgvector, and a score of our own in SQL.
+
+    score = cosine x (1 - cosine distance)
+          + bm25 x BM25 / the best BM25 of the scope for this question (0 where no word is shared)
+          + recency x 2^(-age / 30 days), age counted back from the question's date, else from the scope's last session
+          + importance x the segment's importance
+          + graph x 1 where the session before or after is among the five best by the parts above
+
+The SQL lies in `sql/`; the weights are settings of the session, read back from it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from recallbench.errors import Blocked, InputError, UsageError
+from recallbench.progress import Progress, Silent, counted
+from recallbench.stores.options import StoreOption
+from recallbench.stores.pgvector.lexicon import build_lexicon
+from recallbench.stores.pgvector.prepared_search import PreparedSearch
+from recallbench.stores.pgvector.sessions import Sessions
+from recallbench.stores.pgvector.settings import SESSION, score_settings
+from recallbench.stores.pgvector.statements import sql
+from recallbench.stores.pgvector.weights import DEFAULT_WEIGHTS, PARTS, WEIGHTS, Weights
+from recallbench.stores.postgres import wire
+from recallbench.stores.postgres.embedded import EmbeddedServer
+from recallbench.stores.postgres.postgres import database_errors, server_facts
+from recallbench.stores.postgres.status import server_status
+from recallbench.stores.postgres.tenancy import schema_bytes
+from recallbench.stores.request import StoreRequest, StoreStatus
+from recallbench.stores.statement import Statement, exactly
+from recallbench.stores.store import Hit, Item, Matrix, Query, Store
+from recallbench.stores.vectors import checked_rows
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+REVISION = 1
+"""Counts up whenever the same input may rank otherwise."""
+WIDEST_PLAIN = 1_900
+"""Dimensions up to which a vector fits into a row's page; wider ones are kept out of line."""
+INDEX = "btree on (scope, id); no vector index: every segment of the scope is compared, exactly"
+UNASKED = "nothing was searched"
+"""The plan of a store that no question was put to."""
+
+
+class PgvectorStore(Store):
+    """Exact search within a scope, in a schema that lives as long as the store."""
+
+    name = "pgvector"
+    summary: ClassVar[str] = "the reference: Postgres with pgvector"
+    options: ClassVar[tuple[StoreOption, ...]] = (WEIGHTS,)
+    prefix_stable: ClassVar[bool] = True
+    never_cold: ClassVar[str] = ""
+
+    @classmethod
+    def open(cls, request: StoreRequest) -> Self:
+        weights = WEIGHTS.read(request.options)
+        if request.dsn:
+            return cls(request.dsn, weights, request.progress)
+        server = EmbeddedServer()
+        server.begin()
+        return cls(server, weights, request.progress)
+
+    @classmethod
+    def status(cls, request: StoreRequest) -> StoreStatus:
+        return server_status(request.dsn, request.environ)
+
+    @classmethod
+    def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
+        weights = WEIGHTS.read(options)
+        server, vector = r"PostgreSQL (?P<postgres>\S+)", r"(?P<vector>\S+)"
+        common = {"pgvector": vector, "index": re.escape(INDEX), "plan": _plan_of(weights)}
+        own = score_settings(weights)
+        version = rf"recallbench-pgvector/{REVISION} \({server}, pgvector {vector}\)"
+
+        def on(where: str, connection: str) -> Statement:
+            evidence = {"server": f"{server}, {where}", "connection": connection, **common}
+            return Statement(version, exactly(own | SESSION), evidence)
+
+        by_dsn = on("given by DSN", r"(?P<dsn>.+)")
+        return (by_dsn,) if options.get("dsn") else (on("embedded", "private socket"), by_dsn)
+
+    @classmethod
+    def score_range(cls, options: Mapping[str, Any]) -> tuple[float, float]:
+        weights = WEIGHTS.read(options)
+        return -weights.cosine, sum(getattr(weights, part) for part in PARTS)
+
+    def __init__(
+        self,
+        server: EmbeddedServer | str,
+        weights: Weights = DEFAULT_WEIGHTS,
+        progress: Progress | None = None,
+    ) -> None:
+        """`server` is a DSN, or an embedded server that becomes this store's own: it is stopped on close."""
+        self._server = server
+        self._weights = weights
+        self._progress = progress or Silent()
+        self._sessions = Sessions(server, {**SESSION, **score_settings(weights)})
+        self._search: PreparedSearch | None = None
+        self._dims = 0
+        self._scopes: dict[int, None] = {}
+
+    def prepare(self, dims: int) -> None:
+        if not 1 <= dims <= 16_000:
+            raise UsageError(
+                "the store can't hold these vectors", expected="1 to 16000 numbers each", found=f"{dims} numbers"
+            )
+        try:
+            connection = self._sessions.begin()
+            storage = "PLAIN" if dims <= WIDEST_PLAIN else "EXTERNAL"
+            with database_errors("preparing its tables"):
+                tables = sql("schema").replace(":dims", str(dims)).replace(":storage", storage)
+                connection.execute(tables.encode())
+            self._dims = dims
+        except BaseException:
+            self.close()
+            raise
+
+    def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
+        rows = checked_rows(items, vectors, self._dims)
+        for item in items:
+            if not 0 <= item.importance <= 1:
+                raise InputError(
+                    f"segment {item.id} (scope {item.scope}) has an impossible importance",
+                    expected="a number from 0 to 1",
+                    found=str(item.importance),
+                )
+        self._scopes.update(dict.fromkeys(item.scope for item in items))
+        statement = "COPY segments (id, scope, occurred_at, importance, text, embedding) FROM STDIN BINARY"
+        connection = self._open()
+        taking = self._progress.stage("taking in segments", len(items), "segments")
+        with database_errors("taking in segments"), taking as advance, connection.cursor().copy(statement) as copy:
+            for block in wire.copy_blocks(counted(items, advance), rows):
+                copy.write(block)
+
+    def ready(self) -> None:
+        connection = self._open()
+        with database_errors("indexing"):
+            if self._weights.bm25:
+                with self._progress.stage("lexicon", len(self._scopes), "scopes") as advance:
+                    build_lexicon(sql("lexicon"), tuple(self._scopes), connection, self._sessions.another, advance)
+                connection.execute("ANALYZE postings")
+            connection.execute("ANALYZE segments")
+        self._search = self._prepared(connection)
+
+    def search(self, query: Query, k: int) -> list[Hit]:
+        return next(self.search_many([query], k))
+
+    def search_many(self, queries: Sequence[Query], k: int) -> Iterator[list[Hit]]:
+        self._open()
+        if self._search is None:
+            raise Blocked("the store was not told that all segments are in", remedy="call ready() before searching")
+        yield from self._search.search_many(queries, k)
+
+    def chill(self) -> str:
+        """A fresh session, which has read no catalogue and made no plan; the server's own cache stays warm."""
+        self._open()
+        self._search = self._prepared(self._sessions.renew())
+        return ""
+
+    def version(self) -> str:
+        facts = server_facts(self._open())
+        vector = facts.vector.version if facts.vector else "?"
+        return f"recallbench-pgvector/{REVISION} (PostgreSQL {facts.postgres}, pgvector {vector})"
+
+    def settings(self) -> Mapping[str, str]:
+        own = score_settings(self._weights)
+        with database_errors("reading its settings back"):
+            rows = self._open().execute(
+                "SELECT n, current_setting(n) FROM unnest(%s::text[]) AS n", ([*own, *SESSION],)
+            )
+            return dict(rows.fetchall())
+
+    def evidence(self) -> Mapping[str, str]:
+        facts = server_facts(self._open())
+        return {
+            "server": f"PostgreSQL {facts.postgres}, {'embedded' if self._sessions.embedded else 'given by DSN'}",
+            "connection": "private socket" if self._sessions.embedded else self._sessions.address,
+            "pgvector": facts.vector.version if facts.vector else "?",
+            "index": INDEX,
+            "plan": self._search.plan() if self._search else UNASKED,
+        }
+
+    def stored_bytes(self) -> Mapping[str, int]:
+        return schema_bytes(self._open(), self.schema)
+
+    def close(self) -> None:
+        self._search = None
+        self._sessions.close()
+
+    @property
+    def schema(self) -> str:
+        """The schema of this run's tables; empty while it has none."""
+        return self._sessions.schema
+
+    def _open(self) -> Connection:
+        if self._search:
+            self._search.settle()
+        return self._sessions.searching
+
+    def _prepared(self, connection: Connection) -> PreparedSearch:
+        text = sql("cosine" if self._weights.cosine_only else "recall")
+        return PreparedSearch(connection, text, self._dims, reads_words=not self._weights.cosine_only)
+
+
+def _plan_of(weights: Weights) -> str:
+    """The pattern of every plan: exact over the segments, and over the postings unless vectors alone count."""
+    words = "!" if weights.cosine_only else "="
+    return rf"(?!.*\b(?:hnsw|ivfflat)\b)(?{words}.*\bposting).*\bScan\b[^\n]* on segments\b.*"

@@ -1,0 +1,114 @@
+"""The prepared statement of a session: blocks of questions go in, their hits come out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from recallbench.errors import InputError
+from recallbench.stores.postgres import wire
+from recallbench.stores.postgres.pending import PendingBlock, push
+from recallbench.stores.postgres.postgres import database_errors
+from recallbench.stores.store import Hit, Query
+from recallbench.stores.vectors import checked_questions
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+    from psycopg.pq.abc import PGresult
+
+AT_ONCE = 256
+"""Questions in one statement: enough to make round trips cheap, few enough to bound memory."""
+LONGEST_QUESTION = 200_000
+WIDEST_PLAN_LINE = 110
+"""The score stands in full in sql/recall.sql; a plan repeats it in every sort key."""
+STATEMENT = b"recall"
+
+
+class PreparedSearch:
+    """A statement that is prepared in a session when this is made."""
+
+    def __init__(self, connection: Connection, statement: str, dims: int, *, reads_words: bool) -> None:
+        """`reads_words` says that the statement asks for texts and moments beside vectors."""
+        self._connection = connection
+        self._dims = dims
+        self._reads_words = reads_words
+        self._pending: PendingBlock | None = None
+        with database_errors("preparing its statement"):
+            row = connection.execute("SELECT 'vector'::regtype::oid, 'vector[]'::regtype::oid").fetchone()
+            assert row is not None
+            self._vector, vectors = row
+            types = (wire.INT4_ARRAY, vectors, wire.TEXT_ARRAY, wire.TIMESTAMPTZ_ARRAY, 20)
+            connection.pgconn.send_prepare(STATEMENT, statement.encode(), types)
+            push(connection.pgconn)
+        self._checked(PendingBlock(connection.pgconn).receive())
+
+    def search_many(self, queries: Sequence[Query], k: int) -> Iterator[list[Hit]]:
+        """Yield the hits of each question, in order."""
+        # The server works on one block of questions while the one before is unpacked here.
+        pending: PendingBlock | None = None
+        for start in range(0, len(queries), AT_ONCE):
+            parameters = self._packed(queries[start : start + AT_ONCE], k)
+            answers, pending = pending and pending.receive(), self._send(parameters)
+            if answers:
+                yield from _unpacked(self._checked(answers))
+        if pending:
+            yield from _unpacked(self._checked(pending.receive()))
+
+    def settle(self) -> None:
+        """Wait for the block of questions that is under way: whoever else wants the session has it after that."""
+        if self._pending:
+            self._pending.receive()
+
+    def plan(self) -> str:
+        """Return the plan that every question runs by."""
+        self.settle()
+        statement = b"EXPLAIN (COSTS OFF) EXECUTE recall ('{}', '{}', '{}', '{}', 50)"
+        with database_errors("explaining its plan"):
+            rows: list[Any] = self._connection.execute(statement).fetchall()
+        return "\n".join(
+            line if len(line) <= WIDEST_PLAN_LINE else line[: WIDEST_PLAN_LINE - 1] + "…" for (line,) in rows
+        )
+
+    def _packed(self, queries: Sequence[Query], k: int) -> Any:
+        # The library's types forget that a parameter may be null, hence Any.
+        vectors = checked_questions(queries, self._dims)
+        texts = moments = None
+        if self._reads_words:
+            for query in queries:
+                if len(query.text) > LONGEST_QUESTION:
+                    raise InputError(
+                        f"the question `{query.text[:60]}…` is too long",
+                        expected=f"at most {LONGEST_QUESTION} characters",
+                        found=f"{len(query.text)}",
+                    )
+            texts = wire.text_array([query.text for query in queries])
+            moments = wire.timestamp_array([query.asked_at for query in queries])
+        scopes = wire.int4_array([query.scope for query in queries])
+        return scopes, wire.vector_array(vectors, self._vector), texts, moments, k.to_bytes(8, "big")
+
+    def _send(self, parameters: Any) -> PendingBlock:
+        self.settle()
+        pgconn = self._connection.pgconn
+        with database_errors("searching"):
+            pgconn.send_query_prepared(STATEMENT, parameters, (1,) * 5, 1)
+            push(pgconn)
+        self._pending = PendingBlock(pgconn)
+        return self._pending
+
+    def _checked(self, result: PGresult) -> PGresult:
+        from psycopg import OperationalError, errors
+        from psycopg.pq import ConnStatus, ExecStatus
+
+        if result.status not in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
+            self.settle()
+            with database_errors("searching"):
+                if self._connection.pgconn.status != ConnStatus.OK:
+                    raise OperationalError(result.get_error_message())
+                raise errors.error_from_result(result)
+        return result
+
+
+def _unpacked(result: PGresult) -> Iterator[list[Hit]]:
+    for row in range(result.ntuples):
+        ids, scores = result.get_value(row, 0), result.get_value(row, 1)
+        yield wire.hits(ids, scores) if ids and scores else []

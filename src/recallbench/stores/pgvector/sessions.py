@@ -1,0 +1,101 @@
+"""The sessions of one run on its server: all have the same settings, and see the tables of the run's own schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from recallbench.errors import Blocked
+from recallbench.stores.postgres.embedded import EmbeddedServer
+from recallbench.stores.postgres.postgres import connect, database_errors, ready_server, redacted
+from recallbench.stores.postgres.tenancy import claim_schema, drop_schema
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+
+class Sessions:
+    """A session that searches and, once that one is a fresh one, another that holds the schema.
+
+    `server` is a DSN, or an embedded server that is stopped on close."""
+
+    def __init__(self, server: EmbeddedServer | str, settings: Mapping[str, str]) -> None:
+        self._server = server
+        self._settings = settings
+        self._searching: Connection | None = None
+        self._guard: Connection | None = None
+        """The session that holds the schema, while `_searching` is another one that only searches."""
+        self._dsn = ""
+        self._extension = ""
+        """The schema that pgvector lies in."""
+        self.schema = ""
+        """The schema of this run's tables; empty while it has none."""
+
+    @property
+    def embedded(self) -> bool:
+        """Whether the server is one of our own."""
+        return isinstance(self._server, EmbeddedServer)
+
+    @property
+    def address(self) -> str:
+        """The DSN that was given, without what is secret in it."""
+        return redacted(str(self._server))
+
+    @property
+    def searching(self) -> Connection:
+        """The session that searches; raises Blocked when there is none."""
+        if self._searching is None:
+            raise Blocked("the store is not open", remedy="prepare it before anything else")
+        return self._searching
+
+    def begin(self) -> Connection:
+        """Open the first session, on a server that can serve, with a schema that it owns."""
+        self._dsn = self._server if isinstance(self._server, str) else self._server.dsn
+        connection = self._searching = connect(self._dsn)
+        vector = ready_server(connection).vector
+        self._extension = vector.schema if vector else "public"
+        self.schema = claim_schema(connection)
+        with database_errors("preparing its tables"):
+            self._set_up(connection)
+        return connection
+
+    def another(self) -> Connection:
+        """Open one more session; whoever asked for it closes it."""
+        connection = connect(self._dsn)
+        with database_errors("opening a session"):
+            self._set_up(connection)
+        return connection
+
+    def renew(self) -> Connection:
+        """Search in a fresh session from now on."""
+        old, fresh = self.searching, self.another()
+        if self._guard is None:
+            self._guard = old
+        else:
+            old.close()
+        self._searching = fresh
+        return fresh
+
+    def close(self) -> None:
+        """Leave nothing behind. May be called twice."""
+        searching, self._searching = self._searching, None
+        holding, self._guard = self._guard or searching, None
+        try:
+            # An embedded server goes with all it holds; a lost connection has nothing left to drop.
+            if holding and self.schema and not self.embedded and not holding.broken:
+                drop_schema(holding, self.schema)
+        finally:
+            for connection in (searching, holding):
+                if connection:
+                    connection.close()
+            self.schema = ""
+            if isinstance(self._server, EmbeddedServer):
+                self._server.stop()
+
+    def _set_up(self, connection: Connection) -> None:
+        places = (self.schema, self._extension, "pg_catalog")
+        path = ", ".join('"' + name.replace('"', '""') + '"' for name in places)
+        values = {**self._settings, "search_path": path}
+        names, texts = list(values), list(values.values())
+        query = "SELECT set_config(n, v, false) FROM unnest(%s::text[], %s::text[]) AS s (n, v)"
+        connection.execute(query, (names, texts))
