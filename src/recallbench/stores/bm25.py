@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from importlib import metadata
 from itertools import groupby, repeat
 from math import inf
@@ -65,6 +66,16 @@ class BM25Store(Store):
             texts = [query.text for query in run]
             index = self._scopes.get(scope)
             yield from index.search(texts, k) if index else ([] for _ in texts)
+
+    @property
+    def one_caller(self) -> str:
+        return ""
+
+    def another_caller(self) -> BM25Store:
+        # A search writes nothing, so only the table of the scopes is the handle's own.
+        handle = copy(self)
+        handle._scopes = dict(self._scopes)
+        return handle
 
     def forget(self, scope: int) -> None:
         self._scopes.pop(scope, None)

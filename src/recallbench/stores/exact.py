@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -62,6 +63,16 @@ class ExactStore(Store):
                 scores = np.einsum("ij,j->i", rows, vector) if len(ids) else np.empty(0)
                 best = np.argsort(-scores, kind="stable")[:k]
                 yield list(map(Hit, ids[best].tolist(), scores[best].tolist()))
+
+    @property
+    def one_caller(self) -> str:
+        return ""
+
+    def another_caller(self) -> ExactStore:
+        # A search writes nothing, so only the table of the scopes is the handle's own.
+        handle = copy(self)
+        handle._scopes = dict(self._scopes)
+        return handle
 
     def forget(self, scope: int) -> None:
         self._scopes.pop(scope, None)

@@ -53,6 +53,7 @@ class Hit(NamedTuple):
 
 IN_PROCESS = "not possible: the store runs inside this process"
 ELSEWHERE = "not possible: what the server keeps warm is its own"
+UNSAID = "the store does not say that several callers may search it at once"
 
 
 class Store(ABC):
@@ -131,6 +132,22 @@ class Store(ABC):
         """The same for many queries, in order; a store with a faster way overrides this."""
         for query in queries:
             yield self.search(query, k)
+
+    @property
+    def one_caller(self) -> str:
+        """Why it takes one caller at a time; empty where `another_caller` gives a handle. Known once it is prepared."""
+        return UNSAID
+
+    def another_caller(self) -> Store | None:
+        """Return a handle that may search at the same time as this one, in another thread, over what it holds now.
+
+        None where `one_caller` says why there is none. Its caller closes it, before the store: that drops no data.
+        """
+        return None
+
+    def round_trip(self) -> bool:
+        """Go over the transport of its searches once, with nothing to do at its end; False where there is none."""
+        return False
 
     def forget(self, scope: int) -> None:
         """Drop one scope (only called on stores that hold one scope at a time)."""

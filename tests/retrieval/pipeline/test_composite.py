@@ -21,6 +21,8 @@ from recallbench.retrieval.stages.stage import (
     StageRequest,
     Variant,
 )
+from recallbench.stores.bm25 import BM25Store
+from recallbench.stores.exact import ExactStore
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 from recallbench.usage import Usage
 
@@ -204,3 +206,26 @@ def test_candidates_are_padded() -> None:
     assert np.isneginf(candidates.scores[1]).all()
     assert candidates.first(1).hits_of(2) == [Hit(1, 0.9)]
     assert list(candidates.hits()) == [[Hit(7, 0.5)], [], [Hit(1, 0.9), Hit(2, 0.1)]]
+
+
+def test_a_pipeline_takes_several_callers_where_its_legs_do() -> None:
+    assert opened().one_caller == "dense: the store does not say that several callers may search it at once"
+    assert opened().another_caller() is None
+    assert opened(Reversed()).one_caller == "the stage reversed works for one caller at a time"
+    pipeline = Pipeline.of([{"kind": "search", "method": "exact"}, {"kind": "search", "method": "bm25"}, TABLES[2]])
+    specs = {spec.name: spec for spec in pipeline}
+    fuse = OpenedStage(
+        specs["rrf"], specs["rrf"].stage.open(StageRequest("rrf", specs["rrf"].options, legs=["exact", "bm25"]))
+    )
+    legs = [Leg(specs["exact"], ExactStore(), 5), Leg(specs["bm25"], BM25Store(), 5)]
+    store = PipelineStore(pipeline, legs, [fuse], None)
+    store.prepare(2)
+    store.ingest([Item(1, 1, "a fox", None, 0.5), Item(2, 1, "an owl", None, 0.5)], np.eye(2, dtype=np.float32))
+    question = Query(1, "owl", np.array([0, 1], np.float32))
+    handle = store.another_caller()
+    assert handle is not None
+    assert handle.search(question, 2) == store.search(question, 2)
+    assert handle.last_seconds().keys() == {"exact", "bm25", "rrf"}
+    handle.close()
+    assert [hit.id for hit in store.search(question, 2)] == [2, 1]
+    assert not store.round_trip()

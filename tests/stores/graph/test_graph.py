@@ -140,6 +140,17 @@ def test_closing_removes_the_stores_own_nodes_alone(server: dict[str, str], rows
     rows("MATCH (n {tenant: 'somebody'}) DETACH DELETE n")
 
 
+def test_another_caller_searches_too_and_leaves_the_graph(server: dict[str, str]) -> None:
+    store = filled(server, FOUR)
+    question = Query(1, "Ann or Bob?", None)
+    handle = store.another_caller()
+    assert (store.one_caller, handle.round_trip()) == ("", True)
+    assert handle.search(question, 4) == store.search(question, 4)
+    handle.close()
+    assert [hit.id for hit in store.search(question, 4)] == [1, 3, 2, 4]
+    store.close()
+
+
 def test_the_graph_is_as_documented(server: dict[str, str], rows: Any) -> None:
     store = filled(server, FOUR)
     mentions = "MATCH (s)-[:RECALLBENCH_MENTIONS]->(e) WHERE s.tenant = $t RETURN s.id, e.name, e.weight ORDER BY s.id"

@@ -230,3 +230,17 @@ def test_a_fresh_session_gets_the_tenant_too(standin: str) -> None:
         assert store.chill() == ""
         store.search(QUERIES[1], 10)
         assert store.settings()["pgmnemo.tenant_id"] == before == "1000000001"
+
+
+def test_another_caller_has_a_session_of_its_own_and_leaves_the_rows(standin: str) -> None:
+    with database(standin, "2.0") as dsn:
+        with filled(dsn) as store:
+            alone = [ids(hits) for hits in store.search_many(QUERIES[:6], 10)]
+            assert store.one_caller == ""
+            handle = store.another_caller()
+            assert handle.round_trip()
+            assert [ids(hits) for hits in handle.search_many(QUERIES[:6], 10)] == alone
+            handle.close()
+            assert lessons(dsn) == 34
+            assert [ids(hits) for hits in store.search_many(QUERIES[:6], 10)] == alone
+        assert lessons(dsn) == 0

@@ -44,7 +44,10 @@ class PipelineStore(Store):
         """Whether what every stage hands on is kept, until `take_traces` has it."""
         self._passages: list[Passage] = []
         self._memory = Memory(texts=any(opened.stage.needs_texts for opened in stages), vectors=needs_vectors)
+        self._encode = encode
         self._chain = Chain(legs, stages, encode)
+        self._own_stages: Sequence[OpenedStage] = stages
+        """The stages that end with it; none of a handle for another caller."""
         self._seconds: dict[str, float] = {}
         self._compared = {opened.spec.name: Usage() for opened in stages}
         """What the comparisons without a stage cost: no part of the pipeline's own cost."""
@@ -137,6 +140,34 @@ class PipelineStore(Store):
             totals.append(total)
         return totals
 
+    @property
+    def one_caller(self) -> str:
+        for opened in self.stages:
+            if opened.stage.slow or opened.spec.kind == "rewrite":
+                return f"the stage {opened.spec.name} works for one caller at a time"
+        return next((f"{leg.spec.name}: {why}" for leg in self.legs if (why := leg.store.one_caller)), "")
+
+    def another_caller(self) -> PipelineStore | None:
+        if self.one_caller:
+            return None
+        legs: list[Leg] = []
+        with ExitStack() as opened:
+            for leg in self.legs:
+                store = leg.store.another_caller()
+                if store is None:
+                    return None
+                opened.callback(store.close)
+                legs.append(Leg(leg.spec, store, leg.depth))
+            opened.pop_all()
+        handle = PipelineStore(self.pipeline, legs, self.stages, self._encode)
+        handle._memory, handle._own_stages = self._memory, ()
+        return handle
+
+    def round_trip(self) -> bool:
+        """Go over the transport of every leg that has one."""
+        trips = [leg.store.round_trip() for leg in self.legs]
+        return any(trips)
+
     def forget(self, scope: int) -> None:
         for leg in self.legs:
             if leg.store.one_scope_at_a_time:
@@ -168,4 +199,4 @@ class PipelineStore(Store):
 
 
 def _parts(store: PipelineStore) -> Iterable[Any]:
-    return (*(opened.stage for opened in store.stages), *(leg.store for leg in store.legs))
+    return (*(opened.stage for opened in store._own_stages), *(leg.store for leg in store.legs))

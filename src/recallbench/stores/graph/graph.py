@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping, Sequence
+from copy import copy
 from datetime import UTC, datetime
 from itertools import pairwise
 from math import inf
@@ -148,6 +149,8 @@ class GraphStore(Store):
         self._ranker = ranker
         self._server: Bolt | None = None
         self._tenant = f"recallbench-{secrets.token_hex(8)}"
+        self._owns = True
+        """Whether its end is that of the server's connections and of what was written; not that of a handle."""
         self._places: dict[int, str] = {}
         self._latest: dict[int, float | None] = {}
         self._counts = dict.fromkeys(("sessions", "entities", "mentions"), 0)
@@ -192,6 +195,20 @@ class GraphStore(Store):
             )
         return [Hit(int(row["id"]), float(row["score"])) for row in rows]
 
+    @property
+    def one_caller(self) -> str:
+        return ""
+
+    def another_caller(self) -> GraphStore:
+        # The driver gives each call that is under way a connection of its own.
+        handle = copy(self)
+        handle._owns, handle._server, handle._places = False, self._open(), dict(self._places)
+        return handle
+
+    def round_trip(self) -> bool:
+        self._open().run("answering a statement without work", "RETURN 1 AS there")
+        return True
+
     def version(self) -> str:
         return f"recallbench-graph/{REVISION} ({self._open().agent()})"
 
@@ -210,7 +227,7 @@ class GraphStore(Store):
     def close(self) -> None:
         """Remove what this run wrote, and nothing else."""
         server, self._server = self._server, None
-        if server is None:
+        if server is None or not self._owns:
             return
         try:
             remove_run(server, self._tenant)

@@ -11,6 +11,8 @@ once per scope with the scope's items and their vectors, and returns a searcher:
 `open_memory.needs_vectors = False` says that it works on text alone: then nothing is embedded and `vectors` is None.
 `settings`, a mapping, of either is written into results; so is the module's `__version__`. What has a method `close` is
 closed when its scope is no longer asked. `--set name=value` is a parameter of the constructor, or of the function.
+`several_callers = True`, of class or function, says that searches may run at the same time, in several threads: without
+it none ever do.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
 
 # The code is the store itself, and stands in its version.
 CALL = StoreOption("call", "Your function or class, as `module:name`", deviation="", flag="call")
+ONE_CALLER = "its {} does not declare `several_callers = True`"
 _NOT_PARAMETERS = (CALL.name, "dsn")
 
 
@@ -117,6 +121,8 @@ class CallableStore(Store):
         self.needs_vectors = self._memory.needs_vectors
         self._dims = 0
         self._scopes: dict[int, tuple[ClassSearcher | FunctionSearcher, frozenset[int]]] = {}
+        self._closes = True
+        """Whether its end is that of the memories; not that of a handle for another caller."""
 
     @property
     def description(self) -> str:
@@ -140,9 +146,23 @@ class CallableStore(Store):
         searcher, known = self._scopes[query.scope]
         return self._contract.hits(searcher.search(query, k), query, k, known)
 
+    @property
+    def one_caller(self) -> str:
+        if getattr(self._code.object, "several_callers", False) is not True:
+            return ONE_CALLER.format(self._memory.noun)
+        return self._memory.one_caller
+
+    def another_caller(self) -> CallableStore | None:
+        if self.one_caller:
+            return None
+        handle = copy(self)
+        handle._scopes, handle._closes = dict(self._scopes), False
+        return handle
+
     def forget(self, scope: int) -> None:
-        if scope in self._scopes:
-            self._scopes.pop(scope)[0].close()
+        searcher, _ = self._scopes.pop(scope, (None, None))
+        if searcher is not None and self._closes:
+            searcher.close()
 
     def version(self) -> str:
         return self._code.version
@@ -170,7 +190,8 @@ class CallableStore(Store):
     def close(self) -> None:
         for scope in tuple(self._scopes):
             self.forget(scope)
-        self._memory.close()
+        if self._closes:
+            self._memory.close()
 
 
 class PythonStore(CallableStore):

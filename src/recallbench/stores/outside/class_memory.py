@@ -23,6 +23,7 @@ from recallbench.stores.outside.parameters import Parameters
 from recallbench.stores.store import Item, Matrix, Query, Store
 
 ADDING = ("add", "ingest")
+ONE_LOOP = "its methods are asynchronous, and all are awaited in one event loop"
 NEEDED = "a method add(id, text), add(text) or ingest(items), and a method search(query, k)"
 _ALL = re.compile(r"(collections\.abc\.|typing\.)?(Optional\[)?(list|List|Sequence|Iterable|Collection)\b")
 _NUMBER = re.compile(r"(.*\W)?int\b")
@@ -85,6 +86,12 @@ class ClassMemory:
         """Return how the class is used, in words."""
         scopes = "one instance for all scopes" if self._add.takes("scope") else "an instance for each scope"
         return f"{self._add.text}, {self._search.text}, {scopes}"
+
+    @property
+    def one_caller(self) -> str:
+        """Return why it can't be searched by several callers at once; empty where it can."""
+        waits = self._loop is not None or inspect.iscoroutinefunction(self._code.object.search)
+        return ONE_LOOP if waits else ""
 
     def open(self, items: Sequence[Item], vectors: Matrix | None) -> ClassSearcher:
         """Return a memory that holds these items of one scope."""

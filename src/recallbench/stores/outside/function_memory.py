@@ -21,6 +21,7 @@ class FunctionMemory:
     noun = "function"
     description = "a function, called for each scope"
     scored = True
+    one_caller = ""
 
     def __init__(self, code: OwnCode, texts: Mapping[str, str]) -> None:
         """`texts` are the values of `--set`; raises UsageError where the function does not take them."""

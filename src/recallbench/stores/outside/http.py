@@ -5,12 +5,13 @@
     POST /search   {"scope": "…", "query": "…", "k": 10, "asked_at": "…", "vector": […]}
                    -> {"hits": [{"id": 1, "score": 0.9}]}
     GET  /version  -> {"version": "…", "needs_vectors": true, "scores_depend_on_k": false,
-                    "settings": {…}}                                             (may be missing)
+                    "several_callers": true, "settings": {…}}                    (may be missing)
     POST /forget   {"scope": "…"}                                                (may be missing)
 
 An answer is status 2xx with JSON; that of /ingest and /forget may be empty. Ids are whole numbers, scopes texts that no
 other run uses. The same item may come twice, since whatever fails on the way is sent again: the second replaces the
 first. `occurred_at`, `asked_at` (ISO 8601) and `vector` are left out where there are none; /ingest comes in pieces.
+Searches may come at the same time, over several connections, unless the service says `"several_callers": false`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from copy import copy
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 from recallbench.addresses import recorded_name
@@ -41,6 +44,7 @@ LONGEST = 300
 """The most characters of a server's statements, which go into reports; also the most settings that it may have."""
 CONTRACT = {"http.contract": "1"}
 OWN = "the server's own"
+ONE_CALLER = 'the service says "several_callers": false in /version'
 REMEDY = "mend the server; the contract is in README.md, `Any other memory`"
 
 
@@ -51,6 +55,7 @@ class ServerInfo(NamedTuple):
     needs_vectors: bool
     settings: Mapping[str, str]
     scores_depend_on_k: bool = False
+    several_callers: bool = True
 
 
 class HttpStore(Store):
@@ -90,10 +95,13 @@ class HttpStore(Store):
         """`address` may carry user and password; results never do."""
         self._progress = progress or Silent()
         self.name = recorded_name(address)
-        self._web = Web(address, environ)
+        self._open_web = partial(Web, address, environ)
+        self._web = self._open_web()
         self._contract = Contract(self.name, f"{REMEDY}; {GO_ON}")
         self._run = f"recallbench-{secrets.token_hex(6)}"
         self._known: dict[int, range | frozenset[int]] = {}
+        self._forgets = True
+        """Whether its end is that of the run's scopes; not that of a handle for another caller."""
         self._dims = 0
         self._about: ServerInfo | None = None
 
@@ -133,6 +141,22 @@ class HttpStore(Store):
         _, answer = self._web.ask("POST", "/search", body, f"searching for {question_of(query)}")
         return self._contract.hits(self._pairs(answer, query), query, k, self._known[query.scope])
 
+    @property
+    def one_caller(self) -> str:
+        return "" if self.about().several_callers else ONE_CALLER
+
+    def another_caller(self) -> HttpStore | None:
+        if self.one_caller:
+            return None
+        handle = copy(self)
+        handle._web, handle._known, handle._forgets = self._open_web(), dict(self._known), False
+        return handle
+
+    def round_trip(self) -> bool:
+        # The shortest request of the contract; a server without it answers that it has none.
+        self._web.ask("GET", "/version", None, "answering a request without work", missing=ABSENT, tries=1)
+        return True
+
     def version(self) -> str:
         # Asked anew: the gate compares what was there before the run with what is there after it.
         self._about = None
@@ -153,7 +177,7 @@ class HttpStore(Store):
 
     def close(self) -> None:
         """Ask the server to forget this run; one that can't, or is gone, keeps what it was given."""
-        scopes, self._known = tuple(self._known), {}
+        scopes, self._known = tuple(self._known) if self._forgets else (), {}
         try:
             for scope in scopes:
                 body = {"scope": self._scope(scope)}
@@ -193,12 +217,15 @@ def _about(name: str, answer: Any) -> ServerInfo:
         raise _unfit(name, "an object", _shortened(answer))
     version, needs = answer.get("version", "not stated by the server"), answer.get("needs_vectors", True)
     settings, by_k = answer.get("settings", {}), answer.get("scores_depend_on_k", False)
+    several = answer.get("several_callers", True)
     if not isinstance(version, str) or not version.strip() or not _line(version):
         raise _unfit(name, f"version as a text of one line, at most {LONGEST} characters", _shortened(version))
     if not isinstance(needs, bool):
         raise _unfit(name, "needs_vectors as true or false", _shortened(needs))
     if not isinstance(by_k, bool):
         raise _unfit(name, "scores_depend_on_k as true or false", _shortened(by_k))
+    if not isinstance(several, bool):
+        raise _unfit(name, "several_callers as true or false", _shortened(several))
     if (
         not isinstance(settings, dict)
         or len(settings) > LONGEST
@@ -206,9 +233,8 @@ def _about(name: str, answer: Any) -> ServerInfo:
         or not all(_line(text) for pair in settings.items() for text in map(str, pair))
     ):
         raise _unfit(name, "settings as an object of numbers and texts of one line", _shortened(settings))
-    return ServerInfo(
-        version, needs, without_secrets({key: str(value) for key, value in sorted(settings.items())}), by_k
-    )
+    stated = without_secrets({key: str(value) for key, value in sorted(settings.items())})
+    return ServerInfo(version, needs, stated, by_k, several)
 
 
 def _line(text: str) -> bool:

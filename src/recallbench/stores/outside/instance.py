@@ -10,7 +10,7 @@ from typing import Any
 from recallbench.errors import UsageError
 from recallbench.stores.outside.method import SCOPES
 
-_STATED = ("needs_vectors", "scores_depend_on_k", "settings")
+_STATED = ("needs_vectors", "scores_depend_on_k", "several_callers", "settings")
 
 
 def class_of(instance: Any) -> type:

@@ -131,6 +131,11 @@ def topic(projects: Projects, item: Item) -> str:
     return f"recallbench{projects.slot}segment{item.id}"
 
 
+def storable(text: str) -> str:
+    """Return the text with a blank or a question mark for what Postgres can't hold."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode()
+
+
 def _secured(connection: Connection) -> bool:
     row = connection.execute(f"SELECT row_security_active('{TABLE}')".encode()).fetchone()
     return bool(row and row[0])
@@ -143,7 +148,7 @@ def _values(item: Item, vector: Any, projects: Projects, dates: Dates) -> dict[s
         "role": ROLE,
         "project_id": projects.number(item.scope),
         "topic": topic(projects, item),
-        "lesson_text": item.text.replace("\0", " ").encode("utf-8", "replace").decode(),
+        "lesson_text": storable(item.text),
         "embedding": vector,
         "source_run_id": projects.mark,
         # From 1 to 5; a corpus that says nothing gives 0.5, which is the extension's own default of 3.
@@ -183,3 +188,23 @@ def check_visible(connection: Connection, table: LessonTable, projects: Projects
         found=f"{there} rows, {visible} of them recallable",
         remedy="look for triggers on pgmnemo.agent_lesson that drop, close or hide rows",
     )
+
+
+def vector_indexes(connection: Connection) -> list[str]:
+    """Return the definitions of the vector indexes of the extension's tables."""
+    with database_errors("describing the index"):
+        rows = connection.execute(
+            "SELECT indexdef FROM pg_indexes WHERE schemaname = %s AND indexdef LIKE '%% USING hnsw %%' ORDER BY 1",
+            (TABLE.partition(".")[0],),
+        ).fetchall()
+    return [text for (text,) in rows]
+
+
+def count_others(connection: Connection, projects: Projects) -> int:
+    """Return how many rows of the table are not of this run."""
+    with database_errors("counting the rows of others"):
+        row = connection.execute(
+            f"SELECT count(*) FROM {TABLE} WHERE source_run_id IS DISTINCT FROM %s".encode(), (projects.mark,)
+        ).fetchone()
+    assert row is not None
+    return int(row[0])

@@ -7,8 +7,8 @@ each other, so that the network adds little. Lessons of a run lie in projects of
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -24,15 +24,25 @@ from recallbench.stores.pgmnemo.lessons import (
     LessonTable,
     check_visible,
     copy_lessons,
+    count_others,
     padded,
     read_table,
+    storable,
+    vector_indexes,
 )
+from recallbench.stores.pgmnemo.notices import Notices
+from recallbench.stores.pgmnemo.options import CREATED_AT, FUNCTION, ROW_DATES
 from recallbench.stores.pgmnemo.projects import Projects, claim_projects, release, remove_rows
 from recallbench.stores.pgmnemo.rights import GRANT, check_rights
-from recallbench.stores.pgmnemo.session import INDEX_SETTINGS, STEADYING, TENANT, UNHURRIED, set_up_session
+from recallbench.stores.pgmnemo.session import (
+    INDEX_SETTINGS,
+    STEADYING,
+    TENANT,
+    UNHURRIED,
+    set_up_session,
+)
 from recallbench.stores.pgmnemo.signature import (
     CANONICAL,
-    FUNCTIONS,
     SCHEMA,
     Signature,
     read_signature,
@@ -54,7 +64,6 @@ from recallbench.stores.vectors import checked_questions, checked_rows
 
 if TYPE_CHECKING:
     from psycopg import Connection
-    from psycopg.errors import Diagnostic
 
 REMEDY = "CREATE EXTENSION pgmnemo VERSION '…' CASCADE; in the database that the DSN names"
 AT_ONCE = 64
@@ -62,26 +71,8 @@ AT_ONCE = 64
 POOL = 4
 """Candidates that every version fuses, at least, for each item that it is asked for. A scope within that pool is scored
 alike for every k; in a larger one an item's place among the candidates, and so its score, may depend on k."""
-CREATED_AT: Mapping[Dates, str] = {"constant": "one constant for all rows", "dataset": "the corpus' dates"}
 PROBE = 200
 """Characters of a segment that serve as a question to find out whether anything is recalled."""
-DEGRADED = "degrading to"
-"""The words of a version that leaves a part of its ranking out."""
-FUNCTION = StoreOption(
-    "function",
-    "The function of the extension that is called",
-    default=CANONICAL,
-    values=FUNCTIONS,
-    flag="pgmnemo-function",
-)
-ROW_DATES = StoreOption(
-    "dates",
-    "What created_at of the rows is: one constant, or the date of the dataset",
-    default=DATES[0],
-    values=DATES,
-    deviation="created_at from the {}",
-    flag="pgmnemo-dates",
-)
 
 
 class PgmnemoStore(Store):
@@ -154,6 +145,8 @@ class PgmnemoStore(Store):
         self._guard: Connection | None = None
         """The session that holds the projects, while `_connection` is another one that only searches."""
         self._projects: Projects | None = None
+        self._owns = True
+        """Whether its end is that of the projects; not that of a handle for another caller."""
         self._table = LessonTable((), 0, False)
         self._signature = Signature("", "", (), "", "", "")
         self._dims = self._added = 0
@@ -166,8 +159,7 @@ class PgmnemoStore(Store):
         self._probes: dict[int, tuple[Query, int]] = {}
         """By scope, a question made of its first segment, and the number of its segments."""
         self._recalled = 0
-        self._warnings: Counter[str] = Counter()
-        """The warnings of the extension while it was asked."""
+        self._notices = Notices()
 
     def prepare(self, dims: int) -> None:
         if not self._dsn:
@@ -205,7 +197,7 @@ class PgmnemoStore(Store):
         with database_errors("gathering statistics"):
             # Of a table that is not its own a role is only warned; autovacuum would do it at a moment of its own.
             connection.execute(f"SET client_min_messages = error; ANALYZE {TABLE}; RESET client_min_messages".encode())
-        before = self._warnings.copy()
+        before = self._notices.counts.copy()
         with self._progress.stage("recalling what was put in", len(self._probes), "scopes") as advance:
             for probe, size in counted(self._probes.values(), advance):
                 hits = len(self.search(probe, size))
@@ -217,18 +209,18 @@ class PgmnemoStore(Store):
                         remedy="look for what hides them: policies, triggers, or the function's own conditions",
                     )
                 self._recalled += hits
-        self._warnings = before
+        self._notices.counts = before
 
     def search(self, query: Query, k: int) -> list[Hit]:
         connection, projects = self._open()
         vector = padded(checked_questions([query], self._dims), self._table.dims)[0]
         project = projects.number(query.scope)
-        values = {**_shared(project, k), "query_embedding": vector, "query_text": _text(query)}
+        values = {**_shared(project, k), "query_embedding": vector, "query_text": storable(query.text)}
         with database_errors(f"calling {SCHEMA}.{self._function}", GRANT):
             self._as_tenant(connection, project)
             cursor = connection.cursor(binary=True)
             rows = cursor.execute(self._signature.call.encode(), values, prepare=True).fetchall()
-        self._refuse_degraded()
+        self._notices.refuse_degraded(self._function)
         return [Hit(self._items[lesson], score) for lesson, score in rows]
 
     def search_many(self, queries: Sequence[Query], k: int) -> Iterator[list[Hit]]:
@@ -239,11 +231,11 @@ class PgmnemoStore(Store):
             for start in range(0, len(scope_queries), AT_ONCE):
                 block = scope_queries[start : start + AT_ONCE]
                 vectors = list(padded(checked_questions(block, self._dims), self._table.dims))
-                values = {**_shared(project, k), "vectors": vectors, "texts": [_text(query) for query in block]}
+                values = {**_shared(project, k), "vectors": vectors, "texts": [storable(query.text) for query in block]}
                 with database_errors(f"calling {SCHEMA}.{self._function}", GRANT):
                     cursor = connection.cursor(binary=True)
                     rows = cursor.execute(self._signature.calls.encode(), values, prepare=True).fetchall()
-                self._refuse_degraded()
+                self._notices.refuse_degraded(self._function)
                 for lessons, scores in rows:
                     yield [
                         Hit(self._items[lesson], score)
@@ -262,6 +254,29 @@ class PgmnemoStore(Store):
         self._connection = connection
         self._tenant = ""
         return ""
+
+    @property
+    def one_caller(self) -> str:
+        return ""
+
+    def another_caller(self) -> PgmnemoStore:
+        self._open()
+        handle = copy(self)
+        handle._owns, handle._guard, handle._tenant = False, None, ""
+        handle._inherited, handle._notices = {}, Notices()
+        handle._connection = connect(self._dsn)
+        try:
+            handle._set_up(handle._connection)
+        except BaseException:
+            handle.close()
+            raise
+        return handle
+
+    def round_trip(self) -> bool:
+        connection, _ = self._open()
+        with database_errors("answering a statement without work"):
+            connection.execute("SELECT 1", prepare=True).fetchall()
+        return True
 
     def version(self) -> str:
         connection, _ = self._open()
@@ -282,15 +297,7 @@ class PgmnemoStore(Store):
     def evidence(self) -> Mapping[str, str]:
         connection, projects = self._open()
         facts = server_facts(connection)
-        with database_errors("describing the index"):
-            indexes = connection.execute(
-                "SELECT indexdef FROM pg_indexes WHERE schemaname = %s AND indexdef LIKE '%% USING hnsw %%' ORDER BY 1",
-                (SCHEMA,),
-            ).fetchall()
-            row = connection.execute(
-                f"SELECT count(*) FROM {TABLE} WHERE source_run_id IS DISTINCT FROM %s".encode(), (projects.mark,)
-            ).fetchone()
-        warnings = [f"{count} x {text}" for text, count in sorted(self._warnings.items())]
+        indexes, others = vector_indexes(connection), count_others(connection, projects)
         return {
             "server": f"PostgreSQL {facts.postgres}, given by DSN",
             "connection": redacted(self._dsn),
@@ -298,7 +305,7 @@ class PgmnemoStore(Store):
             "function": self._signature.stated,
             "function body": f"md5 {self._signature.body_md5}",
             "query text": "given" if "query_text" in self._signature.takes else "not taken by this function",
-            "index": "\n".join(text for (text,) in indexes) or "no vector index",
+            "index": "\n".join(indexes) or "no vector index",
             "plan": "the function's own, which the server does not tell",
             "recallable": f"{self._recalled} of {self._added} segments, each scope asked for all of its own",
             "settings put back to the extension's defaults": ", ".join(
@@ -306,8 +313,8 @@ class PgmnemoStore(Store):
             )
             or "none",
             "created_at": CREATED_AT[self._dates],
-            "other rows in the table": str(row[0] if row else "?"),
-            "told by the extension": "\n".join(warnings) or "nothing",
+            "other rows in the table": str(others),
+            "told by the extension": "\n".join(self._notices.lines) or "nothing",
         }
 
     def close(self) -> None:
@@ -317,7 +324,7 @@ class PgmnemoStore(Store):
         holding, self._guard = self._guard or searching, None
         projects, self._projects = self._projects, None
         try:
-            if holding and projects and not holding.broken and not holding.closed:
+            if self._owns and holding and projects and not holding.broken and not holding.closed:
                 if holding.info.transaction_status == TransactionStatus.ACTIVE:
                     # Interrupted in the middle of a command, it takes no other one.
                     holding.close()
@@ -363,7 +370,7 @@ class PgmnemoStore(Store):
 
     def _set_up(self, connection: Connection) -> None:
         self._inherited |= set_up_session(connection, self._settings)
-        connection.add_notice_handler(self._note)
+        connection.add_notice_handler(self._notices.note)
 
     def _as_tenant(self, connection: Connection, project: int | None) -> None:
         tenant = "" if project is None else str(project)
@@ -371,26 +378,6 @@ class PgmnemoStore(Store):
             connection.execute("SELECT set_config(%s, %s, false)", (TENANT, tenant))
             self._tenant = tenant
 
-    def _refuse_degraded(self) -> None:
-        if any(DEGRADED in text for text in self._warnings):
-            raise Blocked(
-                f"{SCHEMA}.{self._function} left out a part of its ranking",
-                found="; ".join(self._warnings),
-                remedy="find out what hurries the server (a timeout of its proxy or role), then run again",
-            )
-
-    def _note(self, diagnostic: Diagnostic) -> None:
-        text = (diagnostic.message_primary or "").split("\n")[0]
-        if SCHEMA in text:
-            # Numbers differ from call to call, what is wrong does not.
-            self._warnings[
-                f"{diagnostic.severity}: {' '.join('#' if w.strip('.,%').isdigit() else w for w in text.split())[:160]}"
-            ] += 1
-
 
 def _shared(project: int, k: int) -> dict[str, Any]:
     return {"k": k, "role_filter": ROLE, "project_id_filter": project}
-
-
-def _text(query: Query) -> str:
-    return query.text.replace("\0", " ").encode("utf-8", "replace").decode()
