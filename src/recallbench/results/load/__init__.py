@@ -1,0 +1,1 @@
+"""The folder of a latency study: its levels, every call, and how they are read back."""
