@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ top = 3
 kind = "judge"
 method = "llm"
 endpoint = "{address}"
-model = "{model}"
+model = "gpt-4o-mini"
 faithfulness = "false"
 """
 PRICES = f"""
@@ -132,8 +133,37 @@ def test_the_stage_table_has_the_tokens_of_each_stage_and_their_price(workspace:
     # All that is searched for is one text that has nothing to do with the questions.
     assert (rows["hyde"]["questions"], rows["hyde"]["compared with"]) == ("8", "pipeline without it")
     printed = recallbench(*words, cwd=workspace).stdout
-    assert "EUR per 1,000: of these tokens for 1,000 questions; prices of 2026-11-01, prices.toml." in printed
+    assert (
+        "EUR per 1,000: an estimate of what these tokens cost for 1,000 questions; prices of 2026-11-01, prices.toml."
+        in printed
+    )
     assert "Without hyde the pipeline was run once more." in printed
+
+
+def test_report_and_page_have_what_a_stage_adds_and_its_price_at_the_day_of_the_run(workspace: Path) -> None:
+    report, page = ((workspace / "first" / name).read_text() for name in ("report.md", "report.html"))
+    (head,) = [line for line in report.splitlines() if line.startswith("| stage | kind | questions")]
+    assert head.endswith("| added p50 ms | added p95 ms | tokens in | tokens out | USD per 1,000 |")
+    # 80 x 0.15 and 16 x 0.60 for a million, over 8 questions.
+    (row,) = [line for line in report.splitlines() if line.startswith("| llm | judge |")]
+    assert row.endswith("| 80 | 16 | 0.0027 |")
+    assert "<span>USD per 1,000 0.0027</span>" in page
+    for told in (
+        "USD per 1,000: an estimate of what these tokens cost for 1,000 questions; prices of 2026-06-20, those that",
+        f"no price of hyde: its model, {MODEL}, has no price among those of 2026-06-20, those that come along",
+    ):
+        assert told in report
+        assert told in page
+    assert recallbench("audit", "first", "again", cwd=workspace).stdout.count("  fail ") == 0
+    environment = json.loads((workspace / "first/environment.json").read_text())
+    assert list(environment["prices"]["models"]) == ["gpt-4o-mini"]
+    environment["prices"]["models"]["gpt-4o-mini"]["output"] = 0.1
+    forged = workspace / "forged"
+    shutil.copytree(workspace / "first", forged)
+    (forged / "environment.json").write_text(json.dumps(environment))
+    assert (
+        "prices: of gpt-4o-mini, other than those of 2026-06-20" in recallbench("audit", forged, cwd=workspace).stdout
+    )
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ method = "mmr"
 lambda = 0.7
 """
 AFTER_THE_CUT = HYBRID.replace("k = 20", "k = 20\nkeep = 10")
-ALONE = '[[stage]]\nkind = "search"\nmethod = "lexical"\n'
+ALONE = '[[stage]]\nkind = "search"\nmethod = "lexical"\ndepth = 50\n'
 ASKED = ("run", "canary-locomo", "--limit", "30", "-q")
 
 

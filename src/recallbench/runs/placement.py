@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 
 from recallbench.addresses import recorded_name
+from recallbench.audit.named_version import leading_version
 from recallbench.errors import Blocked, RecallBenchError
 from recallbench.progress import Progress
 from recallbench.results.folder import (
@@ -70,4 +71,9 @@ def _name(options: Options, store: str, today: date, label: str | None) -> str:
     if options.version and store != SYSTEM_UNDER_TEST:
         # The tag alone would claim that the extension of that version was measured.
         version = f"{options.version}_{store}"
+    pipeline = options.pipeline
+    if pipeline is not None and not pipeline.searches_alone:
+        # What a folder's name begins with is held to the version that was measured.
+        own = f"pipeline-{pipeline.own_name}" if leading_version(pipeline.own_name) else pipeline.own_name
+        version = f"{version}_{own}" if options.version or pipeline.searches_store else own
     return folder_name(version, today, label)

@@ -25,14 +25,16 @@ from recallbench.escaping.terminal import visible
 from recallbench.reports.report import ReportedRun, render
 from recallbench.reports.reproduction import JSON_NAME, PAGE_NAME, ReproductionRecord, document, page
 from recallbench.reports.result_page import PAGE, page_of
+from recallbench.reports.stages.beside import model_of, stage_costs
 from recallbench.results import answers as answer_rows
 from recallbench.results import environment, manifest, stages
 from recallbench.results.answers import AnswerRow
-from recallbench.results.costs import quantities
+from recallbench.results.costs import prices, quantities
 from recallbench.results.costs.quantities import EmbeddedPart
 from recallbench.results.folder import staged
 from recallbench.results.known_texts import row_texts
 from recallbench.results.metrics import Metrics
+from recallbench.results.pipeline_part import PipelinePart
 from recallbench.results.result import open_result
 from recallbench.results.retrievals import (
     CONTROL_RUN,
@@ -85,7 +87,7 @@ def write(
     with staged(folder, explicit=circumstances.options.folder is not None) as draft:
         staging = draft.temporary
         questions, depth, tag = retrieval.questions, metrics.retrieval.depth, run_tag(metrics.store.name)
-        environment_document = _printable(_environment(folder, circumstances, retrieval))
+        environment_document = _printable(_environment(folder, circumstances, retrieval, metrics.pipeline))
         _write(staging / "metrics.json", [whole.model_dump_json(indent=1), "\n"])
         _write(
             staging / "raw_retrievals.jsonl",
@@ -103,7 +105,8 @@ def write(
             _write(staging / GRADED, trec_grades(questions))
         _write(staging / "environment.json", [json.dumps(environment_document, indent=1), "\n"])
         _write(staging / "timings.jsonl", _timings(retrieval))
-        _write(staging / "report.md", [render(whole, ReportedRun(environment_document, retrieval.timings))])
+        costs = None if whole.pipeline is None else stage_costs(staging, whole.pipeline, whole.retrieval.asked)
+        _write(staging / "report.md", [render(whole, ReportedRun(environment_document, retrieval.timings, costs))])
         if is_set_name(metrics.corpus.name):
             _write(staging / NAMES, document_names(named))
         _write(staging / PAGE, [page_of(open_result(staging), whole, row_texts(staging))])
@@ -119,7 +122,9 @@ def _write(path: Path, pieces: Iterable[str]) -> None:
         file.writelines(concealed_lines(pieces))
 
 
-def _environment(folder: Path, circumstances: Circumstances, retrieval: Retrieval) -> dict[str, object]:
+def _environment(
+    folder: Path, circumstances: Circumstances, retrieval: Retrieval, pipeline: PipelinePart | None
+) -> dict[str, object]:
     options = circumstances.options
     recorded = options.recorded()
     recorded["dsn"] = redacted(options.dsn) if options.dsn else None
@@ -151,7 +156,15 @@ def _environment(folder: Path, circumstances: Circumstances, retrieval: Retrieva
         "cold_queries": retrieval.timings.cold or "timed",
         **({"stages": list(circumstances.stages)} if circumstances.stages else {}),
         quantities.FIELD: used.model_dump(),
+        **_prices(pipeline, circumstances.stages),
     }
+
+
+def _prices(pipeline: PipelinePart | None, totals: Sequence[Mapping[str, Any]]) -> dict[str, object]:
+    asked = {total["stage"] for total in totals if "tokens" in total}
+    models = [model_of(stage) for stage in pipeline.stages if stage.name in asked] if pipeline is not None else []
+    told = prices.recorded(prices.read_prices(), models)
+    return {} if told is None else {prices.FIELD: told}
 
 
 def _printable(value: Any) -> Any:

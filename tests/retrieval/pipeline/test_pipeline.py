@@ -49,7 +49,8 @@ def test_two_stages_of_one_method_have_names_of_their_own() -> None:
 
 def test_a_search_alone_is_no_pipeline_unless_its_depth_is_its_own() -> None:
     assert Pipeline.of([DENSE]).searches_alone
-    assert not Pipeline.of([{**DENSE, "depth": 50}]).searches_alone
+    assert Pipeline.of([{**DENSE, "depth": 50}]).searches_alone
+    assert not Pipeline.of([{**DENSE, "depth": 49}]).searches_alone
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,6 @@ def _record(stated: PipelinePart, read: Pipeline) -> Iterator[str]:
             yield f"{stage.name}: options {stage.options}, a run records {spec.recorded()['options']}"
     if stated.words != read.words():
         yield f"words {stated.words}, the stages say {read.words()}"
-    if read.searches_alone:
-        yield "a search alone, which no run calls a pipeline"
 
 
 def _legs(subject: AuditSubject, stated: PipelinePart, read: Pipeline) -> Iterator[str]:

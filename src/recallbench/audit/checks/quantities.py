@@ -5,6 +5,8 @@ from dataclasses import astuple
 
 from recallbench.audit.subject import AuditSubject
 from recallbench.errors import InputError
+from recallbench.results.costs.prices import FIELD as PRICES
+from recallbench.results.costs.prices import read_prices, recorded_prices
 from recallbench.results.costs.quantities import (
     FIELD,
     STAGES,
@@ -24,6 +26,7 @@ def impossible(subject: AuditSubject) -> Iterator[str]:
         return
     try:
         used, by_stage = read_quantities(subject.folder), read_stage_quantities(subject.folder)
+        priced = recorded_prices(subject.folder)
     except InputError as error:
         yield f"environment.json: {error.found}"
         return
@@ -38,6 +41,11 @@ def impossible(subject: AuditSubject) -> Iterator[str]:
             yield f"{STAGES}: less than no tokens, by {stage.stage[:60]}"
     if any(size < 0 for size in used.stored_bytes.values()):
         yield f"{FIELD}: less than no bytes"
+    listed = read_prices()
+    if priced is not None and priced.date == listed.date:
+        for model, price in priced.models.items():
+            if price != listed.model(model) or priced.currency != listed.currency:
+                yield f"{PRICES}: of {model[:60]}, other than those of {listed.date}"
 
 
 def _processors(environment: Mapping[str, object], used: Quantities) -> Iterator[str]:

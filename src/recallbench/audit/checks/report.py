@@ -17,6 +17,7 @@ from recallbench.escaping.web import html
 from recallbench.reading import lines, objects
 from recallbench.reports.report import CIRCUMSTANCES, ReportedRun, render, render_without_sentence
 from recallbench.reports.result_page import PAGE, page_of
+from recallbench.reports.stages.beside import stage_costs
 from recallbench.results.known_texts import row_texts
 from recallbench.retrieval.timing import QueryTime, Timings
 from recallbench.scoring.editions import CURRENT
@@ -35,7 +36,9 @@ _MARKUP = re.compile(r"^ {0,3}(?:#|>|~~~|```|=+\s*$|-+\s*$)|<[A-Za-z/!?]|\][(:\[
 def report(subject: AuditSubject) -> Finding:
     stated = [line for _, line in lines(subject.folder / "report.md")]
     has_page = (subject.folder / PAGE).is_file()
-    run = ReportedRun(subject.environment, _timings(subject))
+    pipeline, asked = subject.derived.pipeline, subject.derived.retrieval.asked
+    costs = None if pipeline is None else stage_costs(subject.folder, pipeline, asked)
+    run = ReportedRun(subject.environment, _timings(subject), costs)
     derived = (render if has_page else render_without_sentence)(subject.derived, run).removesuffix("\n").split("\n")
     of_this_release = subject.metrics.recallbench_version == __version__
     if subject.metrics.statistics_edition != CURRENT.number or not of_this_release:

@@ -11,7 +11,7 @@ from recallbench.escaping.web import html
 from recallbench.reports.page import Page, listing
 from recallbench.reports.part import DocumentPart
 from recallbench.reports.stages import table as stage_table
-from recallbench.reports.stages.beside import Beside, StageCostPart, columns
+from recallbench.reports.stages.beside import StageCostPart, StageCosts
 from recallbench.reports.stages.flow import FLOW_STYLE, flow
 from recallbench.reports.table import Part, Table
 from recallbench.results.effect_part import GoldPart
@@ -75,7 +75,7 @@ def markdown(document: StageDocument) -> str:
 
 def page(document: StageDocument) -> str:
     """Return a self-contained page: the flow, the tables, and the questions that were asked for."""
-    body = flow(document.pipeline, _beside(document))
+    body = flow(document.pipeline, _costs(document).beside)
     body += [f"<p><strong>{html(sentence)}.</strong></p>" for sentence in document.told]
     for table in (*_tables(document), *([moved_table(document)] if document.moved else [])):
         body += table.html()
@@ -125,21 +125,16 @@ def moved_table(document: StageDocument, missing: str = "–") -> Table:
 _DIFFERENCE = ("n", "without", "value", "difference", "low", "high", "p", "p_holm")
 
 
-def _beside(document: StageDocument) -> Beside:
-    return columns(document.costs, f"{document.currency} per 1,000")
+def _costs(document: StageDocument) -> StageCosts:
+    return StageCosts(document.pipeline, document.costs, document.currency, document.priced)
 
 
 def _tables(document: StageDocument) -> list[Table]:
-    return stage_table.tables(document.pipeline, _beside(document))
+    return stage_table.tables(document.pipeline, _costs(document).beside)
 
 
 def _reading(document: StageDocument) -> list[str]:
-    lines = stage_table.reading(document.pipeline, _beside(document))
-    if any(cost.price is not None for cost in document.costs.values()):
-        lines.append(
-            f"{document.currency} per 1,000: of these tokens for 1,000 questions; prices of {document.priced}."
-        )
-    return lines
+    return stage_table.reading(document.pipeline, _costs(document))
 
 
 def _moved_sentence(document: StageDocument) -> str:

@@ -39,7 +39,7 @@ def stage_document(result: Result, way: Way | None, chosen: str | None, prices: 
         result=str(result.folder),
         asked=asked,
         pipeline=pipeline,
-        costs=stage_costs(result.folder, pipeline, asked, prices),
+        costs=dict(stage_costs(result.folder, pipeline, asked, prices).parts),
         currency=prices.currency,
         priced=f"{prices.date}, {prices.source}",
         told=idle_sentences(pipeline),

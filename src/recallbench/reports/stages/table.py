@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from recallbench.reports.cells import figure
 from recallbench.reports.comparison import LEVEL, p_text, signed, signed_range
-from recallbench.reports.stages import beside as costs
-from recallbench.reports.stages.beside import Beside
+from recallbench.reports.stages.beside import Beside, StageCosts
 from recallbench.reports.table import Table
 from recallbench.results.effect_part import EffectPart, GoldPart, WithoutPart
 from recallbench.results.metrics import OVERALL
@@ -86,7 +85,7 @@ def idle_sentences(pipeline: PipelinePart) -> list[str]:
     return [f"{name} {words}" for name, words in told if words]
 
 
-def reading(pipeline: PipelinePart, beside: Beside | None = None) -> list[str]:
+def reading(pipeline: PipelinePart, costs: StageCosts | None = None) -> list[str]:
     """Return how the tables are read, a sentence each."""
     effects = effects_of(pipeline)
     k = next(iter(effects.values())).k
@@ -119,7 +118,7 @@ def reading(pipeline: PipelinePart, beside: Beside | None = None) -> list[str]:
             f"without fusion the first leg, {first}, goes on alone, which is not the best one: what fusion adds to "
             f"{best} is told by the other legs' rows, or with {best} as the first leg."
         )
-    lines += costs.reading(beside or {})
+    lines += [] if costs is None else costs.reading()
     methods = {part.method for effect in effects.values() for part in effect.without.get(OVERALL, ())}
     return [*lines, f"intervals: {'; '.join(sorted(methods))}."] if methods else lines
 

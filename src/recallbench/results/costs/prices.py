@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import date
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from recallbench.errors import InputError
-from recallbench.reading import toml
+from recallbench.reading import document, parsed, toml
 from recallbench.scoring.costs import Prices, TokenPrice
 
 BUNDLED = "prices.toml"
+OF_BUNDLED = "those that come along, estimates of their day"
+FIELD = "prices"
+"""The field of environment.json with the prices of the day on which a result was made."""
 
 
 class _PricePart(BaseModel):
@@ -66,6 +72,40 @@ def read_prices(path: Path | None = None) -> Prices:
         ) from None
     except ValueError as error:  # of TOML, and of UTF-8
         raise InputError(f"{path} is no TOML", expected="TOML in UTF-8", found=str(error)) from None
+    return _prices(part, OF_BUNDLED if path is None else path.name)
+
+
+def recorded(prices: Prices, models: Iterable[str]) -> dict[str, Any] | None:
+    """Return the prices of these models as results have them, so that a page can be made again when prices changed.
+
+    None where no model is asked for.
+    """
+    asked = {model: prices.model(model) for model in models}
+    known = {model: asdict(price) for model, price in asked.items() if price is not None}
+    return {"date": prices.date, "currency": prices.currency, "models": known} if asked else None
+
+
+def recorded_prices(folder: Path) -> Prices | None:
+    """Return the prices that a result recorded, those that came along with its release; None where it has none.
+
+    Raises InputError for what is none.
+    """
+    path = folder / "environment.json"
+    stated = parsed(document(path), path).get(FIELD)
+    if stated is None:
+        return None
+    try:
+        return _prices(PricesPart.model_validate(stated), OF_BUNDLED)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise InputError(
+            f"{path}: not the prices of a day",
+            expected="the fields that `recallbench run` writes",
+            found=f"{'.'.join(map(str, (FIELD, *first['loc'])))}: {first['msg']}",
+        ) from None
+
+
+def _prices(part: PricesPart, source: str) -> Prices:
     return Prices(
         date=part.date.isoformat(),
         currency=part.currency,
@@ -73,5 +113,5 @@ def read_prices(path: Path | None = None) -> Prices:
         processor_hour=part.processor_hour,
         gigabyte_month=part.gigabyte_month,
         answering=part.answering,
-        source="those that come along, estimates of their day" if path is None else path.name,
+        source=source,
     )

@@ -17,7 +17,7 @@ from recallbench.errors import InputError, UsageError
 from recallbench.escaping.markdown import unformatted
 from recallbench.retrieval.stages.answering import AnswerStage
 from recallbench.retrieval.stages.registry import known_kind, nearest, options_of, stage_class
-from recallbench.retrieval.stages.search import IN_PROCESS, OF_STORE, SearchStage
+from recallbench.retrieval.stages.search import DEPTH, IN_PROCESS, OF_STORE, SearchStage
 from recallbench.retrieval.stages.stage import KINDS, FuseStage, Kind, RewriteStage, Stage, StageOption
 from recallbench.stores.registry import check_options
 
@@ -140,8 +140,13 @@ class Pipeline:
 
     @property
     def searches_alone(self) -> bool:
-        """Whether it does nothing but ask one store to the depth of the run: what a run without a pipeline does."""
-        return len(self.stages) == 1 and "depth" not in self.main_leg.options
+        """Whether it does nothing but ask one store to the usual depth: what a run without a pipeline does."""
+        return len(self.stages) == 1 and DEPTH.read(self.main_leg.options) == DEPTH.read({})
+
+    @property
+    def own_name(self) -> str:
+        """The name of its file without the ending; `pipeline` where it was read from none."""
+        return Path(self.source).stem if self.source.endswith(".toml") else self.source.removeprefix("the ")
 
     @property
     def asks_endpoint(self) -> bool:
