@@ -145,6 +145,15 @@ class Store(ABC):
         """
         return None
 
+    @property
+    def call_seconds(self) -> float | None:
+        """Seconds that its calls of the system under test took until now, without packing, unpacking and checks.
+
+        None where it is that system itself: then all that a search takes is the call. Single searches are what it is
+        read for: of many at once it may count the time in which one waits for another.
+        """
+        return None
+
     def round_trip(self) -> bool:
         """Go over the transport of its searches once, with nothing to do at its end; False where there is none."""
         return False

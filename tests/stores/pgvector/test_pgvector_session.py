@@ -208,3 +208,25 @@ def test_searching_before_ready_is_refused(dsn: str) -> None:
     with pytest.raises(Blocked, match="all segments"):
         store.search(Query(1, "", np.ones(2, np.float32)), 5)
     store.close()
+
+
+def test_another_caller_has_a_session_of_its_own_and_leaves_the_schema(filled, dsn: str) -> None:
+    store = filled("cosine")
+    alone = list(store.search_many(QUERIES, 10))
+    handle = store.another_caller()
+    assert (store.one_caller, handle.round_trip(), store.round_trip()) == ("", True, True)
+    with psycopg.connect(dsn) as other:
+        count = "SELECT count(*) FROM pg_prepared_statements"
+        own = [each._open().execute(count).fetchone() for each in (store, handle)]
+        assert own == [(2,), (2,)]
+        # Both wait for their answers at once: neither settles the other's block.
+        both = [
+            list(pair) for pair in zip(store.search_many(QUERIES, 10), handle.search_many(QUERIES, 10), strict=True)
+        ]
+        assert both == [[hits, hits] for hits in alone]
+        before = handle.call_seconds
+        handle.search(QUERIES[0], 10)
+        assert handle.call_seconds > before
+        handle.close()
+        assert other.execute("SELECT count(*) FROM pg_namespace WHERE nspname = %s", (store.schema,)).fetchone() == (1,)
+    assert list(store.search_many(QUERIES, 10)) == alone

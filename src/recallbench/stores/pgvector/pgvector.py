@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from recallbench.errors import Blocked, InputError, UsageError
@@ -154,6 +155,32 @@ class PgvectorStore(Store):
         if self._search is None:
             raise Blocked("the store was not told that all segments are in", remedy="call ready() before searching")
         yield from self._search.search_many(queries, k)
+
+    @property
+    def one_caller(self) -> str:
+        return ""
+
+    def another_caller(self) -> PgvectorStore:
+        self._open()
+        handle = copy(self)
+        handle._sessions, handle._search = self._sessions.for_another_caller(), None
+        if self._search is not None:
+            try:
+                handle._search = handle._prepared(handle._sessions.searching)
+            except BaseException:
+                handle.close()
+                raise
+        return handle
+
+    @property
+    def call_seconds(self) -> float:
+        return self._search.seconds if self._search else 0.0
+
+    def round_trip(self) -> bool:
+        self._open()
+        if self._search is not None:
+            self._search.round_trip()
+        return self._search is not None
 
     def chill(self) -> str:
         """A fresh session, which has read no catalogue and made no plan; the server's own cache stays warm."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ LONGEST_QUESTION = 200_000
 WIDEST_PLAN_LINE = 110
 """The score stands in full in sql/recall.sql; a plan repeats it in every sort key."""
 STATEMENT = b"recall"
+NO_OP = b"no_op"
 
 
 class PreparedSearch:
@@ -33,6 +35,9 @@ class PreparedSearch:
         self._dims = dims
         self._reads_words = reads_words
         self._pending: PendingBlock | None = None
+        self._has_no_op = False
+        self.seconds = 0.0
+        """The time from sending a block until its answers are here, over all blocks."""
         with database_errors("preparing its statement"):
             row = connection.execute("SELECT 'vector'::regtype::oid, 'vector[]'::regtype::oid").fetchone()
             assert row is not None
@@ -48,11 +53,28 @@ class PreparedSearch:
         pending: PendingBlock | None = None
         for start in range(0, len(queries), AT_ONCE):
             parameters = self._packed(queries[start : start + AT_ONCE], k)
+            started = time.perf_counter()
             answers, pending = pending and pending.receive(), self._send(parameters)
+            self.seconds += time.perf_counter() - started
             if answers:
                 yield from _unpacked(self._checked(answers))
         if pending:
-            yield from _unpacked(self._checked(pending.receive()))
+            started = time.perf_counter()
+            last = pending.receive()
+            self.seconds += time.perf_counter() - started
+            yield from _unpacked(self._checked(last))
+
+    def round_trip(self) -> None:
+        """Execute a prepared statement that has nothing to do."""
+        self.settle()
+        pgconn = self._connection.pgconn
+        with database_errors("answering a statement without work"):
+            if not self._has_no_op:
+                self._connection.execute(b"PREPARE " + NO_OP + b" AS SELECT 1")
+                self._has_no_op = True
+            pgconn.send_query_prepared(NO_OP, None, None, 1)
+            push(pgconn)
+        self._checked(PendingBlock(pgconn).receive())
 
     def settle(self) -> None:
         """Wait for the block of questions that is under way: whoever else wants the session has it after that."""

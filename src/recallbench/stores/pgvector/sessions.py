@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import TYPE_CHECKING
 
 from recallbench.errors import Blocked
@@ -22,6 +23,8 @@ class Sessions:
     def __init__(self, server: EmbeddedServer | str, settings: Mapping[str, str]) -> None:
         self._server = server
         self._settings = settings
+        self._owns = True
+        """Whether its end is that of the schema and the server; not that of a handle for another caller."""
         self._searching: Connection | None = None
         self._guard: Connection | None = None
         """The session that holds the schema, while `_searching` is another one that only searches."""
@@ -76,20 +79,26 @@ class Sessions:
         self._searching = fresh
         return fresh
 
+    def for_another_caller(self) -> Sessions:
+        """Return a session that searches in the same schema, and leaves it there on close."""
+        handle = copy(self)
+        handle._owns, handle._guard, handle._searching = False, None, self.another()
+        return handle
+
     def close(self) -> None:
         """Leave nothing behind. May be called twice."""
         searching, self._searching = self._searching, None
         holding, self._guard = self._guard or searching, None
         try:
             # An embedded server goes with all it holds; a lost connection has nothing left to drop.
-            if holding and self.schema and not self.embedded and not holding.broken:
+            if self._owns and holding and self.schema and not self.embedded and not holding.broken:
                 drop_schema(holding, self.schema)
         finally:
             for connection in (searching, holding):
                 if connection:
                     connection.close()
             self.schema = ""
-            if isinstance(self._server, EmbeddedServer):
+            if self._owns and isinstance(self._server, EmbeddedServer):
                 self._server.stop()
 
     def _set_up(self, connection: Connection) -> None:
