@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,6 +55,11 @@ def rows(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "answers.jsonl").read_text().splitlines()]
 
 
+def times(folder: Path) -> list[dict[str, Any]]:
+    lines = map(json.loads, (folder / "timings.jsonl").read_text().splitlines())
+    return [line for line in lines if "stage" in line]
+
+
 def test_answers_are_judged_beside_what_was_retrieved_and_cost_nothing_twice(
     server: ChatServer, tmp_path: Path
 ) -> None:
@@ -93,6 +99,20 @@ def test_answers_are_judged_beside_what_was_retrieved_and_cost_nothing_twice(
     kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert not [key for key in KEYS.values() if key.encode() in kept]
     assert set(server.keys) == {f"Bearer {key}" for key in KEYS.values()}
+    assert [(row["stage"], row["state"]) for row in times(tmp_path / "first")] == [
+        ("chat", "cold"), *[("chat", "warm")] * 23, ("llm", "cold"), *[("llm", "warm")] * 23, *[("exact", "warm")] * 24,
+    ]  # fmt: skip
+    # An answer that was kept counts with the time that it took, and as what it was: the first of its run, or not.
+    assert [(row["stage"], row["state"], row.get("kept")) for row in times(tmp_path / "again")] == [
+        (row["stage"], row["state"], None if row["stage"] == "exact" else True) for row in times(tmp_path / "first")
+    ]
+    assert (
+        "- Kept from before: 24 of 24 of chat, 24 of 24 of llm; such an answer counts with the time"
+        in (tmp_path / "again/report.md").read_text()
+    )
+    table = list(csv.DictReader(recallbench("stages", "again", "--format", "csv", cwd=tmp_path).stdout.splitlines()))
+    assert [(row["stage"], row["timed"]) for row in table[1:]] == [("chat", "23"), ("llm", "23"), ("exact", "24")]
+    assert all(float(row["p95 ms"]) >= float(row["p50 ms"]) > 0 for row in table)
     audit = recallbench("audit", "first", "again", cwd=tmp_path)
     assert audit.stdout.count("24 rows and every figure of them worked out again, their right answers held") == 2
     assert audit.stdout.count(" fail ") == 0
@@ -114,12 +134,26 @@ def test_a_question_whose_answer_does_not_come_counts_as_the_worst_and_is_named(
     assert "gave no answer that can be used while answering canary-1/q0, `What did Nadia treat" in done.stderr
     first = rows(tmp_path / "result")[0]
     assert first == {"question_id": "canary-1/q0", "known": True, "context": []}
-    assert rows(tmp_path / "result")[1]["judged"][0] == {"judge": "llm", "failed": True}
-    assert "llm failed on 1 of 24 questions: the worst answer for each" in done.stderr
+    # The other verdict stands: what was not given alone counts as the worst.
+    assert rows(tmp_path / "result")[1]["judged"][0] == {
+        "judge": "llm",
+        "correct": 1.0,
+        "raw": {"correctness": "VERDICT: YES"},
+        "usage": {"fresh": 10, "cache_read": 0, "cache_write": 0, "output": 2},
+        "unasked": ["faithfulness"],
+    }
+    assert "llm could be asked but a part on 1 of 24 questions: what is missing counts as the worst; the first: " in (
+        done.stderr
+    )
+    failed = [row for row in times(tmp_path / "result") if row["state"] == "failed"]
+    assert [(row["stage"], row["question_id"]) for row in failed] == [("chat", "canary-1/q0"), ("llm", "canary-1/q1")]
     answers = json.loads((tmp_path / "result/metrics.json").read_text())["answers"]
     assert (answers["failed"], answers["judges"][0]["failed"]) == (["canary-1/q0"], ["canary-1/q1"])
-    assert answers["judges"][0]["correct"]["overall"]["n"] == 24
-    assert answers["judges"][0]["correct"]["overall"]["value"] < 1
+    judged = {of: answers["judges"][0][of]["overall"] for of in ("correct", "faithful")}
+    assert {of: (share["n"], share["value"]) for of, share in judged.items()} == {
+        "correct": (24, pytest.approx(23 / 24)),
+        "faithful": (24, pytest.approx(22 / 24)),
+    }
     assert (
         "No answer came to 1 question, which counts as the worst: canary-1/q0."
         in (tmp_path / "result/report.md").read_text()

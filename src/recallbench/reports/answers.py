@@ -78,8 +78,8 @@ def _told(part: AnswersPart) -> Iterator[str]:
     for judge in part.judges:
         if judge.failed:
             yield (
-                f"{judge.name} could not judge {_counted(len(judge.failed), 'answer')}, which counts as the worst: "
-                f"{', '.join(judge.failed)}."
+                f"{judge.name} could not judge {_counted(len(judge.failed), 'answer')} in full, and what is missing "
+                f"counts as the worst: {', '.join(judge.failed)}."
             )
 
 

@@ -12,6 +12,7 @@ from recallbench.scoring.quantiles import Percentile, fewest_for_bound, quantile
 
 WHOLE = "end to end"
 HEADING = "Latency of one query"
+_BEHIND = ("generate", "judge")
 _INCLUDED: Mapping[str, str] = {
     "rewrite": "includes the model's answer; one that was kept counts with the time that it took when it was asked for",
     "search": "its store's answer to every text that is searched for",
@@ -46,7 +47,7 @@ def interpolated(by_state: Mapping[str, Sequence[StageLatency]]) -> list[tuple[s
     return rows
 
 
-def latency_reading(metrics: Metrics) -> Iterator[str]:
+def latency_reading(metrics: Metrics, by_state: Mapping[str, Sequence[StageLatency]]) -> Iterator[str]:
     """Yield the sentences on what is in a time, and on how its percentiles are made."""
     calls = metrics.retrieval.asked * len(metrics.retrieval.calls)
     stages = metrics.pipeline.stages if metrics.pipeline is not None else []
@@ -61,11 +62,30 @@ def latency_reading(metrics: Metrics) -> Iterator[str]:
         f"Cold is the first query of a fresh session. Before the warm ones, {calls} searches had been made in the same "
         "session, these questions among them; no time here is of those."
     )
+    yield from _of_answers(metrics, by_state)
     fewest = " and ".join(f"{fewest_for_bound(share)} for p{share * 100:.0f}" for share in SHARES if share > 0.5)
     yield (
         "A percentile is the nearest rank: the least time that so many do not exceed. In brackets are order statistics "
         f"as bounds, each with {LEVEL:.0%}; a dash stands where n is too small for one: an upper bound takes {fewest}."
     )
+
+
+def _of_answers(metrics: Metrics, by_state: Mapping[str, Sequence[StageLatency]]) -> Iterator[str]:
+    """Yield the sentences on the times of answers and verdicts; none of a result that has none."""
+    behind = [stage for stage in (metrics.pipeline.stages if metrics.pipeline else []) if stage.kind in _BEHIND]
+    times = [latency for latencies in by_state.values() for latency in latencies]
+    taken = {stage.name: sum(latency.n for latency in times if latency.stage == stage.name) for stage in behind}
+    if not any(taken.values()):
+        return
+    yield (
+        f"{', '.join(taken)}: all that is asked for one question, with every try; behind the ranking, and no part of "
+        f"{WHOLE}. Every question was timed, none was asked before to warm up, and cold is the first that a model was "
+        "asked in its run."
+    )
+    kept = {name: sum(latency.kept for latency in times if latency.stage == name) for name in taken}
+    if any(kept.values()):
+        told = ", ".join(f"{kept[name]} of {n} of {name}" for name, n in taken.items() if kept[name])
+        yield f"Kept from before: {told}; such an answer counts with the time that it took when it was asked for."
 
 
 def _bounded(percentile: Percentile) -> str:

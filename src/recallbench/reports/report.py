@@ -362,7 +362,7 @@ def _circumstances(metrics: Metrics, run: ReportedRun) -> list[str]:
     embedding = environment.get("embedding") or {}
     rows = [(phase, f"{seconds:.3f} s") for phase, seconds in run.timings.phases.items()]
     bounded = EDITIONS[metrics.statistics_edition].bounded_times
-    by_state = {state: latencies(run.timings.sample, state) for state in STATES}
+    by_state = {state: latencies(run.timings.sample, run.timings.answers, state) for state in STATES}
     rows += [] if bounded else interpolated(by_state)
     if run.timings.cold:
         rows.append(("one query, cold", run.timings.cold))
@@ -387,5 +387,5 @@ def _circumstances(metrics: Metrics, run: ReportedRun) -> list[str]:
 def _latency(metrics: Metrics, by_state: Mapping[str, Sequence[StageLatency]]) -> list[str]:
     if not any(by_state.values()):
         return []
-    reading = [f"- {opening(sentence)}" for sentence in latency_reading(metrics)]
+    reading = [f"- {opening(sentence)}" for sentence in latency_reading(metrics, by_state)]
     return ["", f"### {LATENCY}", "", *latency_table(by_state).markdown(), "", *reading]

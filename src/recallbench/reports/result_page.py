@@ -211,7 +211,7 @@ def _latency(metrics: Metrics, by_state: Mapping[str, Sequence[StageLatency]]) -
     if not any(by_state.values()):
         return []
     if EDITIONS[metrics.statistics_edition].bounded_times:
-        return ["<h2>Latency</h2>", *latency_table(by_state).html(), *listing(latency_reading(metrics))]
+        return ["<h2>Latency</h2>", *latency_table(by_state).html(), *listing(latency_reading(metrics, by_state))]
     times = {state: latencies[0].milliseconds for state, latencies in by_state.items() if latencies}
     rows = [
         [state, str(len(taken)), *(figure(quantile(taken, part), 2) for part in (0.5, 0.95)), f"{max(taken):.2f}"]

@@ -14,7 +14,7 @@ from recallbench.results.answers import AnswerRow, JudgedRow, UsageRow
 from recallbench.results.answers_part import AnswerSharePart, AnswersPart, JudgePart, JudgesPart, TokensPart
 from recallbench.results.figures import kind_slices, rounded
 from recallbench.results.rows import position_of
-from recallbench.retrieval.stages.answering import FAITHFUL
+from recallbench.retrieval.stages.answering import CORRECT, FAITHFUL
 from recallbench.scoring.calls import clusters_of
 from recallbench.scoring.editions import CURRENT, Edition
 from recallbench.scoring.intervals import cluster_codes
@@ -24,6 +24,8 @@ from recallbench.usage import Usage
 
 Of = Literal["correct", "faithful"]
 _BOTH: tuple[Of, Of] = ("correct", "faithful")
+ASKED: Mapping[Of, str] = {"correct": CORRECT, "faithful": FAITHFUL}
+"""What a judge is asked for each figure, as its own words are kept."""
 
 
 def answer_figures(
@@ -59,10 +61,14 @@ def answer_figures(
     def part(name: str, in_steps: bool) -> JudgePart:
         of = {each: _values(rows, name, each) for each in _BOTH}
         judged = [given for row in rows if row.answer is not None and (given := _judged(row, name)) is not None]
+
+        def unasked(each: Of) -> bool:
+            return any(ASKED[each] in given.unasked for given in judged)
+
         by_slice = {
             each: {label: share(of[each], mask, in_steps) for label, mask in slices.items()}
             for each in _BOTH
-            if each == "correct" or any(value is not None for value in _decided(rows, name, each))
+            if each == "correct" or any(value is not None for value in _decided(rows, name, each)) or unasked(each)
         }
         return JudgePart(
             name=name,
@@ -71,7 +77,7 @@ def answer_figures(
             with_gold=share(of["correct"], with_gold, in_steps),
             without_gold=share(of["correct"], has_gold & ~with_gold, in_steps),
             undecided=sum(_is_undecided(row, name) for row in rows),
-            failed=[row.question_id for row in rows if (given := _judged(row, name)) is not None and given.failed],
+            failed=[row.question_id for row in rows if _failed(_judged(row, name), *ASKED.values())],
             tokens=_tokens([given.usage for given in judged if given.raw]),
         )
 
@@ -94,6 +100,11 @@ def _judged(row: AnswerRow, judge: str) -> JudgedRow | None:
     return next((judged for judged in row.judged if judged.judge == judge), None)
 
 
+def _failed(judged: JudgedRow | None, *asked: str) -> bool:
+    """Return whether a judge could not be asked one of these."""
+    return judged is not None and (judged.failed or any(each in judged.unasked for each in asked))
+
+
 def _decided(rows: Sequence[AnswerRow], judge: str, of: Of) -> list[float | None]:
     """Return what a judge decided of each answer; None where there is no answer, or no decision."""
     given = [None if row.answer is None else _judged(row, judge) for row in rows]
@@ -105,7 +116,7 @@ def _values(rows: Sequence[AnswerRow], judge: str, of: Of) -> list[float | None]
     values = []
     for row, decided in zip(rows, _decided(rows, judge, of), strict=True):
         judged = _judged(row, judge)
-        failed = row.answer is None or (judged is not None and judged.failed)
+        failed = row.answer is None or _failed(judged, ASKED[of])
         counts = row.known or of == "faithful"
         values.append((0.0 if failed else decided) if counts else None)
     return values
@@ -115,7 +126,8 @@ def _is_undecided(row: AnswerRow, judge: str) -> bool:
     judged = _judged(row, judge)
     if row.answer is None or judged is None or judged.failed:
         return False
-    return (row.known and judged.correct is None) or (FAITHFUL in judged.raw and judged.faithful is None)
+    wanted = row.known and CORRECT not in judged.unasked
+    return (wanted and judged.correct is None) or (FAITHFUL in judged.raw and judged.faithful is None)
 
 
 def _tokens(usages: Sequence[UsageRow | None]) -> TokensPart | None:

@@ -47,6 +47,7 @@ class JudgedRow(RowPart):
     raw: Mapping[str, str] = Field(default={}, description="its own words, by what it was asked")
     usage: UsageRow | None = None
     failed: bool = Field(default=False, description="it could not be asked: that counts as the worst answer")
+    unasked: list[str] = Field(default=[], description="what alone it could not be asked: that counts as the worst")
 
 
 class AnswerRow(RowPart):

@@ -37,7 +37,9 @@ class JudgePart(MetricsPart):
     with_gold: AnswerSharePart = Field(description="correct, of answers that had a gold segment in their context")
     without_gold: AnswerSharePart = Field(description="correct, of answers to questions with gold that had none of it")
     undecided: int = Field(description="verdicts that say neither yes nor no: no mean counts them")
-    failed: list[str] = Field(description="questions that it could not be asked about: they count as the worst answer")
+    failed: list[str] = Field(
+        description="questions that it could not be asked all about: what is missing counts as the worst"
+    )
     tokens: TokensPart | None
 
 

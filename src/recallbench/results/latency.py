@@ -1,7 +1,8 @@
-"""The latencies in `timings.jsonl`: the times of single queries and of their stages, cold and warm."""
+"""The latencies in `timings.jsonl`: of single queries, of their stages, and of every answer; cold and warm."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from recallbench.errors import InputError
 from recallbench.reading import document, is_finite, objects, parsed
-from recallbench.retrieval.timing import QueryTime
+from recallbench.retrieval.timing import AnswerTime, QueryTime
 from recallbench.scoring.quantiles import NEAREST_RANK, Percentile, Rule, percentiles
 
 NAME = "timings.jsonl"
@@ -28,6 +29,8 @@ class StageLatency:
     """Its name in the pipeline; empty for the queries end to end, as their caller waits for them."""
     milliseconds: tuple[float, ...]
     """Every single one, in the order in which they were taken."""
+    kept: int = 0
+    """How many of them are of answers that had been kept, and that count with the time that they took before."""
 
     @property
     def n(self) -> int:
@@ -42,35 +45,54 @@ class StageLatency:
 def stage_latencies(folder: Path, state: str) -> list[StageLatency]:
     """Return the times of the queries in that state, end to end first, then of each stage of a pipeline by itself.
 
-    Empty where no query was timed in that state. Raises InputError for a bad time.
+    Empty where nothing was timed in that state. Raises InputError for a bad time.
     """
-    return latencies(_sample(folder, state), state)
+    queries, answers = _timed(folder, state)
+    return latencies(queries, answers, state)
 
 
-def latencies(sample: Iterable[QueryTime], state: str) -> list[StageLatency]:
-    """Return the same of queries that were timed."""
+def latencies(sample: Iterable[QueryTime], answers: Iterable[AnswerTime], state: str) -> list[StageLatency]:
+    """Return the same of queries that were timed, and of answers to them."""
     by_stage: dict[str, list[float]] = {}
+    kept: Counter[str] = Counter()
     for query in sample:
         if query.state == state:
             for stage, milliseconds in (("", query.milliseconds), *query.stages.items()):
                 by_stage.setdefault(stage, []).append(milliseconds)
-    return [StageLatency(stage, tuple(times)) for stage, times in by_stage.items()]
+    for answer in answers:
+        if answer.state == state:
+            by_stage.setdefault(answer.stage, []).append(answer.milliseconds)
+            kept[answer.stage] += answer.kept
+    return [StageLatency(stage, tuple(times), kept[stage]) for stage, times in by_stage.items()]
 
 
 def query_times(folder: Path, state: str) -> list[float]:
     """Return the milliseconds of each query timed in that state, in file order; raises InputError for a bad time."""
-    return [query.milliseconds for query in _sample(folder, state)]
+    return [query.milliseconds for query in _timed(folder, state)[0]]
 
 
-def _sample(folder: Path, state: str) -> list[QueryTime]:
-    sample = []
+def _timed(folder: Path, state: str) -> tuple[list[QueryTime], list[AnswerTime]]:
+    queries, answers = [], []
     for number, row in objects(folder / NAME):
         if row.get("state") == state:
-            where, stages = f"{folder.name}/{NAME}, line {number}", row.get("stages", {})
-            parts = stages if isinstance(stages, Mapping) else {}
-            split = {str(stage): _time(part, f"{where}: {stage}") for stage, part in parts.items()}
-            sample.append(QueryTime(str(row.get("question_id")), state, _time(row.get("ms"), where), split))
-    return sample
+            where = f"{folder.name}/{NAME}, line {number}"
+            time = query_time(row, where)
+            if isinstance(time, AnswerTime):
+                answers.append(time)
+            else:
+                queries.append(time)
+    return queries, answers
+
+
+def query_time(row: Mapping[str, Any], where: str) -> QueryTime | AnswerTime:
+    """Return the time of a query or an answer that a row has; raises InputError, naming the place, for a bad one."""
+    id, state, milliseconds = str(row.get("question_id")), str(row.get("state")), _time(row.get("ms"), where)
+    if "stage" in row:
+        return AnswerTime(id, str(row["stage"]), state, milliseconds, row.get("kept") is True)
+    stages = row.get("stages", {})
+    parts = stages if isinstance(stages, Mapping) else {}
+    split = {str(stage): _time(part, f"{where}: {stage}") for stage, part in parts.items()}
+    return QueryTime(id, state, milliseconds, split)
 
 
 def _time(milliseconds: Any, where: str) -> float:

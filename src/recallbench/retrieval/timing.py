@@ -27,14 +27,30 @@ class QueryTime:
     """Milliseconds of each stage of a pipeline, by its name; empty without one."""
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerTime:
+    """What a stage behind the ranking took for one question: each is timed, none is asked before to warm up."""
+
+    question_id: str
+    stage: str
+    state: str
+    """`cold`: the first answer that the stage asked a model for in its run; `warm`: all others; `failed`: until it
+    failed."""
+    milliseconds: float
+    kept: bool = False
+    """Whether an answer had been kept: the time that it took when it was asked for is part of this one."""
+
+
 @dataclass(slots=True)
 class Timings:
-    """Seconds per phase, and the sample of single queries."""
+    """Seconds per phase, the sample of single queries, and the time of every answer."""
 
     phases: dict[str, float] = field(default_factory=dict)
     cpu: dict[str, float] = field(default_factory=dict)
     """The same phases in seconds of all processors together, as far as this process had them."""
     sample: list[QueryTime] = field(default_factory=list)
+    answers: list[AnswerTime] = field(default_factory=list)
+    """Of each stage behind the ranking in turn, question by question."""
     cold: str = ""
     """Why no cold query could be timed; empty where some were."""
 

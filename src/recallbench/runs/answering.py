@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
 from recallbench.corpora.records import Haystack, Question, Segment, Survey
+from recallbench.errors import Blocked, InputError
 from recallbench.progress import Progress
 from recallbench.results.answer_figures import answer_figures
 from recallbench.results.answers import AnswerRow, JudgedRow, UsageRow
 from recallbench.results.answers_part import AnswersPart
+from recallbench.retrieval.at_once import Attempt, attempts
 from recallbench.retrieval.failures import Failures
 from recallbench.retrieval.pipeline.chain import OpenedStage
 from recallbench.retrieval.pipeline.pipeline import Pipeline
 from recallbench.retrieval.ranking import Ranking
 from recallbench.retrieval.record import Retrieval
 from recallbench.retrieval.stages.answer_words import is_known
-from recallbench.retrieval.stages.answering import AnswerStage, GivenAnswer, Judgement, JudgeStage
+from recallbench.retrieval.stages.answering import AnswerStage, Asking, GivenAnswer, Judgement, JudgeStage
 from recallbench.retrieval.stages.stage import StageRequest
-from recallbench.retrieval.timing import Timings
+from recallbench.retrieval.timing import AnswerTime, Timings
 from recallbench.runs.options import Options
 
 ANSWER, JUDGE = "answer", "judge"
 """The phases of a run in which it answers and judges."""
+ROUNDS = 16
+"""Where several questions are asked at once, how many times as many go through a stage before the next stage has them:
+more would hold more of a corpus in memory, fewer would leave a server without work more often."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +44,7 @@ class Answering:
     generator: OpenedStage
     judges: tuple[OpenedStage, ...]
     seconds: dict[str, float] = field(default_factory=dict)
-    """Of each, over all questions, by its name."""
+    """Of each, over all questions of this run, by its name: what a kept answer took before is no part of it."""
 
     @property
     def stages(self) -> tuple[OpenedStage, ...]:
@@ -50,21 +58,23 @@ class Answering:
 
         Raises the first failure where not one question was answered, or not one answer judged.
         """
-        failures = {opened.spec.name: Failures(keep_going=True) for opened in self.stages}
+        accounts = {opened.spec.name: _Account(opened.spec.name) for opened in self.stages}
         rows: list[AnswerRow] = []
         with progress.stage("answering", len(retrieval.questions), "questions") as advance:
-            for question, context in _contexts(retrieval, haystacks):
-                rows.append(self._row(question, context, retrieval, failures, timings))
-                advance(1)
-        for name, failed in failures.items():
-            if failed.reasons:
-                first = next(iter(failed.reasons.values()))
-                failed.refuse_all_failed(len(rows))
-                progress.note(
-                    f"{name} failed on {len(failed.reasons)} of {len(rows)} questions: the worst answer for each; "
-                    f"the first: {first.brief}"
-                )
+            contexts = _contexts(retrieval, haystacks)
+            while some := list(islice(contexts, self._together)):
+                rows += self._rows(some, retrieval.failed, accounts, timings)
+                advance(len(some))
+        for account in accounts.values():
+            timings.answers += account.times
+            account.tell(len(rows), progress)
         return rows
+
+    @property
+    def _together(self) -> int:
+        """How many questions go through all stages before the next ones: one, where no stage asks several at once."""
+        most = max(opened.stage.at_once for opened in self.stages)
+        return 1 if most == 1 else ROUNDS * most
 
     def figures(self, rows: Sequence[AnswerRow], retrieval: Retrieval, survey: Survey) -> AnswersPart:
         """Return the figures of these answers."""
@@ -91,64 +101,122 @@ class Answering:
         for opened in self.stages:
             opened.stage.close()
 
-    def _row(
+    def _rows(
         self,
-        question: Question,
-        context: Sequence[Segment],
-        retrieval: Retrieval,
-        failures: dict[str, Failures],
+        some: Sequence[tuple[Question, tuple[Segment, ...]]],
+        failed: Sequence[str],
+        accounts: Mapping[str, _Account],
         timings: Timings,
-    ) -> AnswerRow:
-        stage, name = self.generator.stage, self.generator.spec.name
+    ) -> list[AnswerRow]:
+        stage = self.generator.stage
         assert isinstance(stage, AnswerStage)
-        given: GivenAnswer | None = None
-        if question.id not in retrieval.failed:
-            with self._timed(self.generator, ANSWER, timings):
-                given = failures[name].attempt([question.id], partial(stage.answer, question, context), None)
-        row = AnswerRow(question_id=question.id, known=is_known(question), declined=question.declined, context=[])
-        if given is None:
-            return row
-        by_id = {segment.id: segment for segment in context}
-        used = [by_id[id] for id in given.context]
-        judged = []
+        asked = {question.id: partial(stage.answer, question, context) for question, context in some}
+        given: dict[str, GivenAnswer | None] = self._attempted(
+            self.generator, ANSWER, {id: act for id, act in asked.items() if id not in failed}, accounts, timings
+        )
+        verdicts = []
         for judge in self.judges:
-            with self._timed(judge, JUDGE, timings):
-                judged.append(self._judged(judge, question, used, given.text, failures))
-        return row.model_copy(
-            update={
-                "context": list(given.context),
-                "answer": given.text,
-                "cut": given.cut,
-                "usage": UsageRow.of(given.usage),
-                "judged": judged,
-            }
-        )
+            assert isinstance(judge.stage, JudgeStage)
+            acts = {}
+            for question, context in some:
+                if (answer := given.get(question.id)) is not None:
+                    by_id = {segment.id: segment for segment in context}
+                    used = [by_id[id] for id in answer.context]
+                    acts[question.id] = partial(judge.stage.judge, question, used, answer.text)
+            found: dict[str, Judgement | None] = self._attempted(judge, JUDGE, acts, accounts, timings)
+            verdicts.append({id: _judged(judge.spec.name, judgement) for id, judgement in found.items()})
+        return [
+            _row(question, given.get(question.id), [each[question.id] for each in verdicts if question.id in each])
+            for question, _ in some
+        ]
 
-    @contextmanager
-    def _timed(self, opened: OpenedStage, phase: str, timings: Timings) -> Iterator[None]:
-        started, name = time.perf_counter(), opened.spec.name
-        with timings.phase(phase):
-            yield
-        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started
-
-    def _judged(
+    def _attempted(
         self,
-        judge: OpenedStage,
-        question: Question,
-        context: Sequence[Segment],
-        answer: str,
-        failures: dict[str, Failures],
-    ) -> JudgedRow:
-        stage, name = judge.stage, judge.spec.name
-        assert isinstance(stage, JudgeStage)
-        found: Judgement | None = failures[name].attempt(
-            [question.id], partial(stage.judge, question, context, answer), None
-        )
+        opened: OpenedStage,
+        phase: str,
+        acts: Mapping[str, Callable[[], T]],
+        accounts: Mapping[str, _Account],
+        timings: Timings,
+    ) -> dict[str, T | None]:
+        """Return what a stage gives for each question, by its id; None where it fails on it."""
+        if not acts:
+            return {}
+        name = opened.spec.name
+        started = time.perf_counter()
+        with timings.phase(phase):
+            attempted = zip(acts, attempts(list(acts.values()), opened.stage.at_once), strict=True)
+            found = {id: accounts[name].noted(id, attempt) for id, attempt in attempted}
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started
+        return found
+
+
+class _Account:
+    """What became of the questions in one stage."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._failures = Failures(keep_going=True)
+        self._in_part: dict[str, InputError | Blocked] = {}
+        self.times: list[AnswerTime] = []
+
+    def noted(self, question: str, attempt: Attempt[T]) -> T | None:
+        """Return what a stage gave for a question, None where it failed; raises what ends the run."""
+        found = self._failures.attempt([question], attempt.result, None)
+        asking = found.asking if isinstance(found, GivenAnswer | Judgement) else Asking()
+        state = "cold" if asking.cold else "warm"
         if found is None:
-            return JudgedRow(judge=name, failed=True)
-        return JudgedRow(
-            judge=name, correct=found.correct, faithful=found.faithful, raw=found.raw, usage=UsageRow.of(found.usage)
-        )
+            state = "failed"
+        elif isinstance(found, Judgement) and found.failures:
+            state = "failed"
+            self._in_part[question] = next(iter(found.failures.values()))
+        milliseconds = 1000 * (attempt.seconds + asking.waited)
+        self.times.append(AnswerTime(question, self._name, state, milliseconds, asking.kept))
+        return found
+
+    def tell(self, questions: int, progress: Progress) -> None:
+        """Say what failed; raises the first failure where everything did."""
+        reasons = self._failures.reasons
+        if reasons:
+            first = next(iter(reasons.values()))
+            self._failures.refuse_all_failed(questions)
+            progress.note(
+                f"{self._name} failed on {len(reasons)} of {questions} questions: the worst answer for each; "
+                f"the first: {first.brief}"
+            )
+        if self._in_part:
+            first = next(iter(self._in_part.values()))
+            progress.note(
+                f"{self._name} could be asked but a part on {len(self._in_part)} of {questions} questions: what is "
+                f"missing counts as the worst; the first: {first.brief}"
+            )
+
+
+def _row(question: Question, given: GivenAnswer | None, judged: list[JudgedRow]) -> AnswerRow:
+    row = AnswerRow(question_id=question.id, known=is_known(question), declined=question.declined, context=[])
+    if given is None:
+        return row
+    return row.model_copy(
+        update={
+            "context": list(given.context),
+            "answer": given.text,
+            "cut": given.cut,
+            "usage": UsageRow.of(given.usage),
+            "judged": judged,
+        }
+    )
+
+
+def _judged(judge: str, found: Judgement | None) -> JudgedRow:
+    if found is None:
+        return JudgedRow(judge=judge, failed=True)
+    return JudgedRow(
+        judge=judge,
+        correct=found.correct,
+        faithful=found.faithful,
+        raw=found.raw,
+        usage=UsageRow.of(found.usage),
+        unasked=list(found.failures),
+    )
 
 
 def open_answering(pipeline: Pipeline | None, options: Options, progress: Progress) -> Answering | None:

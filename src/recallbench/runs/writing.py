@@ -209,3 +209,7 @@ def _timings(retrieval: Retrieval) -> Iterable[str]:
         if call.stages:
             row["stages"] = {stage: round(ms, 4) for stage, ms in call.stages.items()}
         yield json.dumps(row) + "\n"
+    for answer in retrieval.timings.answers:
+        row = {"question_id": answer.question_id, "stage": answer.stage, "state": answer.state}
+        row["ms"] = round(answer.milliseconds, 4)
+        yield json.dumps(row | ({"kept": True} if answer.kept else {})) + "\n"

@@ -8,7 +8,7 @@ from recallbench.audit.examination import Examination, pass_unless
 from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.records import Question
-from recallbench.results.answer_figures import answer_figures
+from recallbench.results.answer_figures import ASKED, answer_figures
 from recallbench.results.answers import NAME, AnswerRow, JudgedRow, read_answers
 from recallbench.results.rows import Row
 from recallbench.retrieval.pipeline.pipeline import Pipeline, StageSpec
@@ -94,6 +94,8 @@ def _verdicts(row: AnswerRow, pipeline: Pipeline, question: Question | None) -> 
             if stated.raw or stated.correct is not None or stated.faithful is not None:
                 yield f"{spec.name} failed, and yet has a verdict"
             continue
+        if not ({*stated.unasked} <= {*ASKED.values()} - {*stated.raw}) or (stated.unasked and not stated.raw):
+            yield f"{spec.name} could not be asked {', '.join(stated.unasked)[:60]}, and yet was"
         assert issubclass(spec.stage, JudgeStage)
         if question is None and not stated.raw:
             continue  # it follows from the right answer, which only the dataset has

@@ -100,7 +100,9 @@ def _timings(subject: AuditSubject) -> Iterator[str]:
     for number, row in objects(subject.folder / "timings.jsonl"):
         names = set(row)
         seconds = row.get("seconds") if names == {"phase", "seconds"} else row.get("ms")
-        shaped = names - {"stages"} in ({"phase", "seconds"}, {"question_id", "state", "ms"})
+        shaped = names - {"stages"} in ({"phase", "seconds"}, {"question_id", "state", "ms"}) or (
+            names - {"kept"} == {"question_id", "stage", "state", "ms"} and row.get("kept", True) is True
+        )
         if not shaped or isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
             yield f"timings.jsonl, line {number}: neither a phase nor a query"
         elif not (is_finite(seconds) and seconds >= 0):

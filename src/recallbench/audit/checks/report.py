@@ -1,9 +1,8 @@
 """report.md and report.html give the re-scored figures and the recorded circumstances."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, zip_longest
-from typing import Any
 
 from recallbench import __version__
 from recallbench.audit.checks.page import differing_lines, differing_words
@@ -19,7 +18,8 @@ from recallbench.reports.report import CIRCUMSTANCES, ReportedRun, render, rende
 from recallbench.reports.result_page import PAGE, page_of
 from recallbench.reports.stages.beside import stage_costs
 from recallbench.results.known_texts import row_texts
-from recallbench.retrieval.timing import QueryTime, Timings
+from recallbench.results.latency import query_time
+from recallbench.retrieval.timing import AnswerTime, Timings
 from recallbench.scoring.editions import CURRENT
 
 _NUMBER = re.compile(r"[0-9]+\.[0-9]+")
@@ -83,18 +83,14 @@ def _missing_deviations(subject: AuditSubject, text: str, escape: Callable[[str]
 def _timings(subject: AuditSubject) -> Timings:
     """Return the timings of the file, which have fewer digits than those the report was made from."""
     timings = Timings(cold=str(subject.environment.get("cold_queries", "timed")).removeprefix("timed"))
-    for _, row in objects(subject.folder / "timings.jsonl"):
+    for number, row in objects(subject.folder / "timings.jsonl"):
         if "phase" in row:
             timings.phases[str(row["phase"])] = float(row["seconds"])
+        elif isinstance(time := query_time(row, f"timings.jsonl, line {number}"), AnswerTime):
+            timings.answers.append(time)
         else:
-            timings.sample.append(_query_time(row))
+            timings.sample.append(time)
     return timings
-
-
-def _query_time(row: Mapping[str, Any]) -> QueryTime:
-    stages = row.get("stages", {})
-    split = {str(stage): float(ms) for stage, ms in stages.items()} if isinstance(stages, Mapping) else {}
-    return QueryTime(str(row["question_id"]), str(row["state"]), float(row["ms"]), split)
 
 
 def _in_order_of(stated: Iterable[str], derived: Iterable[str]) -> list[str]:

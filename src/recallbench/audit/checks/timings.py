@@ -10,7 +10,9 @@ from recallbench.audit.declared import keeps_going, recorded_legs, recorded_pipe
 from recallbench.audit.examination import CannotTell, Examination, pass_unless
 from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
+from recallbench.errors import InputError
 from recallbench.reading import is_finite, objects
+from recallbench.results.answers import read_answers
 from recallbench.results.answers_part import AnswersPart
 from recallbench.results.latency import NAME
 from recallbench.retrieval.timing import COLD_SAMPLE, SAMPLE, SLOW_SAMPLE, sample_evenly
@@ -25,11 +27,12 @@ _Rows = Sequence[dict[str, Any]]
 
 def timings(subject: AuditSubject) -> Finding:
     rows = [row for _, row in objects(subject.folder / NAME)]
-    phases, queries = [row for row in rows if "phase" in row], [row for row in rows if "phase" not in row]
-    problems = [*_phases(subject, phases), *_sample(subject, queries), *_length(subject, phases, queries)]
-    return pass_unless(
-        problems, f"{len(phases)} phases and {len(queries)} queries, as the run takes them, within its length"
-    )
+    phases, answers = [row for row in rows if "phase" in row], [row for row in rows if "stage" in row]
+    queries = [row for row in rows if "phase" not in row and "stage" not in row]
+    problems = [*_phases(subject, phases), *_sample(subject, queries), *_answers(subject, answers)]
+    problems += _length(subject, phases, queries)
+    timed = f"{len(phases)} phases and {len(queries)} queries" + (f" and {len(answers)} answers" if answers else "")
+    return pass_unless(problems, f"{timed}, as the run takes them, within its length")
 
 
 def _phases(subject: AuditSubject, phases: _Rows) -> Iterator[str]:
@@ -93,6 +96,28 @@ def _sample(subject: AuditSubject, queries: _Rows) -> Iterator[str]:
             yield f"{row['question_id']} was answered when it was timed, and is declared failed"
         elif row["state"] == "failed" and not may_fail:
             yield f"{row['question_id']} failed, and the run was not to keep going"
+
+
+def _answers(subject: AuditSubject, answers: _Rows) -> Iterator[str]:
+    """Check that every answer is timed and every verdict, or none: earlier releases timed them together alone."""
+    if not answers:
+        return
+    try:
+        pipeline = recorded_pipeline(subject.metrics)
+        given = read_answers(subject.folder) if subject.metrics.answers is not None else []
+    except (CannotTell, InputError):  # RB-PIPELINE and RB-ANSWERS report it
+        return
+    expected = []
+    for spec in () if pipeline is None else pipeline.of_kind("generate", "judge"):
+        for row in given:
+            judged = next((each for each in row.judged if each.judge == spec.name), None)
+            if spec.kind == "generate" and row.question_id not in subject.metrics.retrieval.failed:
+                expected.append((spec.name, row.question_id, row.answer is None))
+            elif judged is not None:
+                expected.append((spec.name, row.question_id, judged.failed or bool(judged.unasked)))
+    stated = [(row["stage"], row.get("question_id"), row.get("state") == "failed") for row in answers]
+    if stated != expected:
+        yield f"{len(answers)} answers and verdicts were timed, which are not the {len(expected)} of the result"
 
 
 def _most_timed(subject: AuditSubject) -> int:

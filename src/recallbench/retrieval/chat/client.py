@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +109,7 @@ class ChatClient:
         }
 
     def ask(self, messages: Sequence[Message], doing: str, *, timed: bool = False) -> ChatAnswer:
-        """Return the answer to these messages; `doing` says in errors what it was for.
+        """Return the answer to these messages, and whether it was kept; `doing` says in errors what it was for.
 
         Where it is `timed`, the time that a kept answer took when it was asked for is added to `waited`.
 
@@ -123,10 +123,12 @@ class ChatClient:
             answer = self._asked(request, doing)
             self._kept.keep(key, answer)
             self._fresh += 1
-        elif timed:
+            self._answers[key.sha256] = answer
+            return answer
+        if timed:
             self.waited += answer.seconds
         self._answers[key.sha256] = answer
-        return answer
+        return replace(answer, kept=True)
 
     def close(self) -> None:
         """Release the connections. May be called twice."""
@@ -144,6 +146,7 @@ class ChatClient:
             usage=usage_of(answer),
             finish=str(answer["choices"][0].get("finish_reason") or ""),
             seconds=round(time.monotonic() - since, 3),
+            cold=not self._fresh,
         )
 
 

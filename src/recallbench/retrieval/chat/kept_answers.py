@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, astuple, dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +30,10 @@ class ChatAnswer:
     """Why it ends, in the endpoint's word: `length` where its tokens were used up."""
     seconds: float
     """How long it took when it was asked for, with all tries."""
+    cold: bool = field(default=False, compare=False)
+    """Whether it was the first that its stage asked for in the run that asked for it."""
+    kept: bool = field(default=False, compare=False)
+    """Whether it was there when it was wanted: of an answer in hand, nothing that is kept."""
 
     @property
     def cut(self) -> bool:
@@ -63,7 +67,9 @@ class KeptAnswers:
 
     def keep(self, key: RequestKey, answer: ChatAnswer) -> None:
         """Keep an answer, whole or not at all."""
-        self._memo.remember(key.facts, asdict(answer))
+        fact = asdict(answer)
+        del fact["kept"]
+        self._memo.remember(key.facts, fact)
 
 
 def _answer(fact: Mapping[str, Any]) -> ChatAnswer | None:
@@ -80,4 +86,4 @@ def _answer(fact: Mapping[str, Any]) -> ChatAnswer | None:
             return None
         if not all(isinstance(count, int) and count >= 0 for count in astuple(usage)):
             return None
-    return ChatAnswer(text, model, usage, finish, float(seconds))
+    return ChatAnswer(text, model, usage, finish, float(seconds), fact.get("cold") is True)

@@ -8,11 +8,24 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from recallbench.corpora.records import Question, Segment
+from recallbench.errors import Blocked, InputError
 from recallbench.retrieval.stages.stage import Kind, Stage
 from recallbench.usage import Usage
 
 CORRECT, FAITHFUL = "correctness", "faithfulness"
 """What a judge may be asked, by the names of its own words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How a stage came by the words of its models."""
+
+    kept: bool = False
+    """Whether any of them had been kept."""
+    waited: float = 0.0
+    """The seconds that those took when they were asked for."""
+    cold: bool = False
+    """Whether the first that a stage asked for in its run is among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +39,7 @@ class GivenAnswer:
     """What it cost; None where that was not said."""
     cut: bool = False
     """Whether it ends because it was long enough."""
+    asking: Asking = field(default=Asking(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +53,9 @@ class Judgement:
     raw: Mapping[str, str] = field(default_factory=dict)
     """The judge's own words, by what it was asked."""
     usage: Usage | None = None
+    failures: Mapping[str, InputError | Blocked] = field(default_factory=dict)
+    """Why it could not be asked, by what it could not be asked."""
+    asking: Asking = field(default=Asking(), compare=False)
 
 
 class AnswerStage(Stage):
@@ -65,7 +82,10 @@ class JudgeStage(Stage):
 
     @abstractmethod
     def judge(self, question: Question, context: Sequence[Segment], answer: str) -> Judgement:
-        """Return what it finds; `context` is what the answer was given from."""
+        """Return what it finds; `context` is what the answer was given from.
+
+        Raises InputError or Blocked where it can't be asked anything.
+        """
 
     @classmethod
     @abstractmethod

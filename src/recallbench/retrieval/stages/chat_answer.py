@@ -47,7 +47,7 @@ class ChatAnswerStage(ChatStage, AnswerStage):
         )
         answer = self._client.ask(asked, f"answering {question.id}, `{shortened(question.text)}`")
         ids = tuple(segment.id for segment in given[: len(excerpts)])
-        return GivenAnswer(answer.text, ids, answer.usage, answer.cut)
+        return GivenAnswer(answer.text, ids, answer.usage, answer.cut, self.asking([answer]))
 
 
 def in_words(context: Sequence[Segment], characters: int | None = None) -> list[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
 from recallbench.retrieval.chat.client import ChatClient
+from recallbench.retrieval.chat.kept_answers import ChatAnswer
 from recallbench.retrieval.chat.options import OPTIONS, chat_settings, open_chat
+from recallbench.retrieval.stages.answering import Asking
 from recallbench.retrieval.stages.stage import Stage, StageOption, StageRequest
 from recallbench.usage import Usage
 
@@ -44,6 +46,13 @@ class ChatStage(Stage):
     @property
     def waited(self) -> float:
         return self._client.waited
+
+    @staticmethod
+    def asking(answers: Iterable[ChatAnswer]) -> Asking:
+        """Return how these answers were come by."""
+        given = list(answers)
+        waited = sum(answer.seconds for answer in given if answer.kept)
+        return Asking(any(answer.kept for answer in given), waited, any(answer.cold for answer in given))
 
     def circumstances(self) -> Mapping[str, Any]:
         return self._client.circumstances()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from recallbench.corpora.records import Question, Segment
+from recallbench.errors import Blocked, InputError
 from recallbench.escaping.terminal import shortened
 from recallbench.retrieval.chat.kept_answers import ChatAnswer
 from recallbench.retrieval.chat.options import chat_options, max_tokens
-from recallbench.retrieval.chat.prompts import prompt
+from recallbench.retrieval.chat.prompts import Message, prompt
 from recallbench.retrieval.stages.answer_words import is_known
 from recallbench.retrieval.stages.answering import CORRECT, FAITHFUL, Judgement, JudgeStage
 from recallbench.retrieval.stages.chat_answer import CHARACTERS, NOTHING, in_words
@@ -40,19 +42,33 @@ class LlmJudge(ChatStage, JudgeStage):
 
     def judge(self, question: Question, context: Sequence[Segment], answer: str) -> Judgement:
         asked: dict[str, ChatAnswer] = {}
+        failures: dict[str, InputError | Blocked] = {}
+        for name, messages, doing in self._requests(question, context, answer):
+            try:
+                asked[name] = self._client.ask(messages, doing)
+            except (InputError, Blocked) as error:  # the other verdict stands by itself
+                failures[name] = error
+        if failures and not asked:
+            raise next(iter(failures.values()))
+        costs = [given.usage for given in asked.values() if given.usage is not None]
+        found = _judgement({name: given.text for name, given in asked.items()}, sum(costs, Usage()) if costs else None)
+        return replace(found, failures=failures, asking=self.asking(asked.values()))
+
+    def _requests(
+        self, question: Question, context: Sequence[Segment], answer: str
+    ) -> Iterator[tuple[str, Sequence[Message], str]]:
+        """Yield what the model is asked: what it is about, the messages, and what is being done, for errors."""
         shown = f"{question.id}, `{shortened(question.text)}`"
         if question.declined:
             messages = prompt("abstention").messages(question=question.text, answer=answer)
-            asked[CORRECT] = self._client.ask(messages, f"judging the answer to {shown}")
+            yield CORRECT, messages, f"judging the answer to {shown}"
         elif is_known(question):
             messages = prompt("correctness").messages(question=question.text, answer=answer, gold=question.answer)
-            asked[CORRECT] = self._client.ask(messages, f"judging the answer to {shown}")
+            yield CORRECT, messages, f"judging the answer to {shown}"
         if FAITHFULNESS.read(self._options) == "true":
             excerpts = "\n\n".join(in_words(context, CHARACTERS.read(self._options))) or NOTHING
             messages = prompt("faithfulness").messages(question=question.text, answer=answer, context=excerpts)
-            asked[FAITHFUL] = self._client.ask(messages, f"holding the answer to {shown} against its context")
-        costs = [given.usage for given in asked.values() if given.usage is not None]
-        return _judgement({name: given.text for name, given in asked.items()}, sum(costs, Usage()) if costs else None)
+            yield FAITHFUL, messages, f"holding the answer to {shown} against its context"
 
     @classmethod
     def again(cls, question: Question, answer: str, raw: Mapping[str, str]) -> Judgement | None:

@@ -130,6 +130,11 @@ class Stage(ABC):
         """Seconds that kept answers took when they were asked for: in timed batches they are part of its time."""
         return 0.0
 
+    @property
+    def at_once(self) -> int:
+        """How many questions it may be given at a time, each by a thread of its own."""
+        return 1
+
     def circumstances(self) -> Mapping[str, Any]:
         """Return what may differ from run to run, such as how often a cache had the answer."""
         return {}
