@@ -99,3 +99,24 @@ def test_an_edited_figure_and_a_part_left_out_are_seen(genuine: Path, tmp_path: 
     del metrics["answers"]
     path.write_text(json.dumps(metrics))
     assert check(folder).observed == "metrics.json says nothing of the answers"
+
+
+@pytest.mark.parametrize(
+    ("place", "tokens", "told"),
+    [
+        (1, {"fresh": 81}, "chat: 81 fresh, 24 output in environment.json, 80 fresh, 24 output in answers.jsonl"),
+        (3, {"fresh": 0, "cache_read": 1}, "llm: 1 cache_read, "),
+        (3, {"fresh": 1, "output": 0}, "llm: 1 fresh in environment.json, "),
+    ],
+)
+def test_tokens_that_the_answers_do_not_have_are_seen(
+    genuine: Path, tmp_path: Path, place: int, tokens: dict[str, int], told: str
+) -> None:
+    folder = tmp_path / "result"
+    shutil.copytree(genuine, folder)
+    path = folder / "environment.json"
+    environment = json.loads(path.read_text())
+    environment["stages"][place]["tokens"] |= tokens
+    path.write_text(json.dumps(environment))
+    found = check(folder)
+    assert (found.status, told in found.observed) == ("fail", True), found.observed

@@ -31,6 +31,7 @@ class LinePart(DocumentPart):
     quantity: float = Field(description="of tokens all together")
     tokens: dict[str, int] | None = Field(description="by what they cost, as the endpoint counted them")
     amount: float | None = Field(description="null where there is no price; of bytes by the month")
+    at_least: bool = Field(description="there was more of it, which was kept from an earlier run and not counted")
 
 
 class UnitPart(DocumentPart):
@@ -40,7 +41,8 @@ class UnitPart(DocumentPart):
     count: float = Field(description="how many there are in the result")
     running: float | None = Field(description="of the ledgers query and generate")
     whole: float | None = Field(description="with ingest and index shared out among them")
-    unpriced: list[str] = Field(description="what has no price and is not in it")
+    unpriced: list[str] = Field(description="what has no price, or was not counted, and is not in it")
+    running_unpriced: list[str] = Field(description="the same of `running` alone")
 
 
 class HitRatePart(DocumentPart):
@@ -122,6 +124,7 @@ def _line(ledger: str, line: CostLine, prices: Prices) -> LinePart:
         quantity=usage.prompt + usage.output if usage is not None else float(line.quantity),  # type: ignore[arg-type]
         tokens=None if usage is None else usage.document(),
         amount=line.price(prices),
+        at_least=line.at_least,
     )
 
 
@@ -138,7 +141,14 @@ def _units(ledgers: Ledgers, prices: Prices) -> list[UnitPart]:
         running = ledgers.sum(prices, *names).per(count / times)
         whole = ledgers.sum(prices, "ingest", "index", *names).per(count / times)
         parts.append(
-            UnitPart(what=what, count=count, running=running.amount, whole=whole.amount, unpriced=list(whole.unpriced))
+            UnitPart(
+                what=what,
+                count=count,
+                running=running.amount,
+                whole=whole.amount,
+                unpriced=list(whole.unpriced),
+                running_unpriced=list(running.unpriced),
+            )
         )
     return parts
 
@@ -167,17 +177,19 @@ def _known(money: Money) -> float:
 
 def ledger_table(document: CostDocument) -> Table:
     """Return a row for each quantity."""
-    rows = [
-        (line.ledger, line.what, line.model, _quantity(line), _amount(line.amount, line.unit == "bytes"))
-        for line in document.lines
-    ]
+    rows = [(line.ledger, line.what, line.model, _quantity(line), _price(line)) for line in document.lines]
     return Table(("ledger", "what", "model", "quantity", document.currency), rows, caption="What was used")
 
 
 def unit_table(document: CostDocument) -> Table:
     """Return a row for each unit."""
     rows = [
-        (unit.what, f"{unit.count:,.6g}", _at_least(unit.running, unit), _at_least(unit.whole, unit))
+        (
+            unit.what,
+            f"{unit.count:,.6g}",
+            _partly(unit.running, unit.running_unpriced),
+            _partly(unit.whole, unit.unpriced),
+        )
         for unit in document.per
     ]
     head = ("per", "of", f"running, {document.currency}", f"with ingest and index, {document.currency}")
@@ -188,7 +200,8 @@ def sentences(document: CostDocument) -> list[str]:
     """Return how the tables are read, what was kept from before, and the estimates, each called that."""
     lines = [
         "what is stored is paid by the month, and is in no sum",
-        "processor seconds are those of this process, without any server's; what was kept from before took none",
+        "processor seconds are those of this process, without any server's",
+        *_kept(document),
         "tokens are those of all answers, as when they were asked for: a kept one cost nothing in this run",
     ]
     unpriced = sorted({what for unit in document.per for what in unit.unpriced})
@@ -199,6 +212,15 @@ def sentences(document: CostDocument) -> list[str]:
     if document.context_tokens is not None:
         lines.append(f"the answering model was sent {document.context_tokens:,.0f} tokens for a question on average")
     return lines + (_estimated(document, document.estimates) if document.estimates is not None else [])
+
+
+def _kept(document: CostDocument) -> list[str]:
+    kept = dict.fromkeys(line.what for line in document.lines if line.at_least)
+    if not kept:
+        return []
+    return [
+        f"at least: {', '.join(kept)} took more, in the earlier run that kept vectors; an empty --cache-dir counts all"
+    ]
 
 
 def _estimated(document: CostDocument, estimates: EstimatesPart) -> list[str]:
@@ -256,6 +278,15 @@ def sheet(document: CostDocument) -> Table:
 
 
 def _quantity(line: LinePart) -> str:
+    return ("at least " if line.at_least else "") + _counted(line)
+
+
+def _price(line: LinePart) -> str:
+    least = line.at_least and line.amount is not None
+    return ("at least " if least else "") + _amount(line.amount, line.unit == "bytes")
+
+
+def _counted(line: LinePart) -> str:
     if line.tokens is not None:
         told: Sequence[str] = [f"{count:,} {sort.replace('_', ' ')}" for sort, count in line.tokens.items() if count]
         return f"{', '.join(told) or '0'} tokens"
@@ -263,8 +294,8 @@ def _quantity(line: LinePart) -> str:
     return f"{line.quantity:,.{digits}f} {line.unit}"
 
 
-def _at_least(amount: float | None, unit: UnitPart) -> str:
-    return f"{'at least ' if unit.unpriced and amount is not None else ''}{_amount(amount)}"
+def _partly(amount: float | None, unpriced: Sequence[str]) -> str:
+    return f"{'at least ' if unpriced and amount is not None else ''}{_amount(amount)}"
 
 
 def _amount(amount: float | None, monthly: bool = False) -> str:

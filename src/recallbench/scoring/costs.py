@@ -70,6 +70,8 @@ class CostLine:
     unit: Literal["tokens", "processor seconds", "bytes"]
     model: str = ""
     """The model of tokens."""
+    at_least: bool = False
+    """Whether there was more of it that nobody counted, such as what was done in an earlier run and kept."""
 
     def price(self, prices: Prices) -> float | None:
         """Return what it costs, bytes by the month; None where there is no price for it."""
@@ -90,7 +92,7 @@ class Money:
     amount: float | None
     """None where nothing in it has a price, though there is something."""
     unpriced: tuple[str, ...] = ()
-    """What has no price, and so is not in it."""
+    """What has no price, and so is not in it, or only in part."""
 
     def per(self, count: float) -> Money:
         """Return the share of one of so many; none of nothing."""
@@ -103,7 +105,8 @@ def total(lines: Iterable[CostLine], prices: Prices) -> Money:
     priced = [(line, line.price(prices)) for line in lines if line.unit != "bytes"]
     known = [amount for _, amount in priced if amount is not None]
     lacking = tuple(dict.fromkeys(line.what for line, amount in priced if amount is None))
-    return Money(math.fsum(known) if known or not lacking else None, lacking)
+    partly = tuple(f"the rest of {line.what}" for line, amount in priced if amount is not None and line.at_least)
+    return Money(math.fsum(known) if known or not lacking else None, (*lacking, *partly))
 
 
 @dataclass(frozen=True, slots=True)

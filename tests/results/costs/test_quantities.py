@@ -11,6 +11,7 @@ from commandline import recallbench
 from labelled_sets import beir
 from recallbench.errors import InputError
 from recallbench.results.costs.quantities import read_quantities, read_stage_quantities
+from recallbench.results.manifest import build
 
 
 def test_a_run_tells_what_it_used(tmp_path: Path) -> None:
@@ -32,6 +33,26 @@ def test_a_run_tells_what_it_used(tmp_path: Path) -> None:
     assert {at.k: at.characters for at in texts.context}[3] == texts.history_characters
     assert texts.tokens == passage.tokens
     assert read_stage_quantities(tmp_path / "r") == []
+
+
+def test_what_was_embedded_before_makes_its_quantity_a_lower_bound(tmp_path: Path) -> None:
+    beir(tmp_path / "team")
+    words = ("evaluate", "team", "--store", "exact", "--embedder", "hash", "-q", "--folder", "r")
+    assert recallbench(*words, cwd=tmp_path).returncode == 0
+    path = tmp_path / "r" / "environment.json"
+    whole = recallbench("costs", "r", cwd=tmp_path).stdout
+    assert "at least" not in whole
+    environment = json.loads(path.read_text())
+    environment["quantities"]["embedded"]["passage"] |= {"computed": 2, "reused": 3}
+    path.write_text(json.dumps(environment))
+    (tmp_path / "r" / "manifest.json").write_text(build(tmp_path / "r"))
+    lines = recallbench("costs", "r", cwd=tmp_path).stdout.splitlines()
+    (ingest,) = [line for line in lines if line.startswith("ingest") and "embedding the segments" in line]
+    assert ingest.count("at least") == 2
+    # Running costs hold no embedding of segments.
+    (query,) = [line for line in lines if line.startswith("query ") and "processor" not in line]
+    assert query.count("at least") == 1
+    assert any(line.startswith("at least: embedding the segments took more, in the earlier run") for line in lines)
 
 
 def test_a_result_of_before_says_that_it_does_not_tell(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The answers of a result: given from its rankings, judged as their verdicts say, and counted as they are."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple
 
 from recallbench.audit.declared import recorded_pipeline
 from recallbench.audit.difference import ROUNDING, differing
@@ -9,12 +10,14 @@ from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.records import Question
 from recallbench.results.answer_figures import ASKED, answer_figures
-from recallbench.results.answers import NAME, AnswerRow, JudgedRow, read_answers
+from recallbench.results.answers import NAME, AnswerRow, JudgedRow, UsageRow, read_answers
+from recallbench.results.costs.quantities import read_stage_quantities
 from recallbench.results.rows import Row
 from recallbench.retrieval.pipeline.pipeline import Pipeline, StageSpec
 from recallbench.retrieval.stages.answer_words import is_known
 from recallbench.retrieval.stages.answering import AnswerStage, JudgeStage
 from recallbench.scoring.editions import EDITIONS
+from recallbench.usage import Usage
 
 
 def answers(subject: AuditSubject) -> Finding:
@@ -45,6 +48,7 @@ def answers(subject: AuditSubject) -> Finding:
             generators[0].name, judges, rows, subject.questions, subject.candidates, subject.survey, edition
         )
         problems += differing(stated, derived, "answers")
+        problems += _tokens(subject, rows, generators[0].name)
     held = ", their right answers held to the dataset" if known else ""
     return pass_unless(problems, f"{len(rows)} rows and every figure of them worked out again{held}")
 
@@ -104,6 +108,39 @@ def _verdicts(row: AnswerRow, pipeline: Pipeline, question: Question | None) -> 
         found = (None, None) if again is None else (again.correct, again.faithful)
         if not all(map(_alike, (stated.correct, stated.faithful), found)):
             yield f"{spec.name} says {found[0]} and {found[1]}, {stated.correct} and {stated.faithful} stated"
+
+
+def _tokens(subject: AuditSubject, rows: Sequence[AnswerRow], generator: str) -> Iterator[str]:
+    """Yield the stages whose tokens in environment.json are not those of the answers.
+
+    Two equal prompts are asked once, so that of equal answers one alone may have been paid for; and where a judge
+    failed, one of its two answers may have been paid for and stand nowhere.
+    """
+    for used in read_stage_quantities(subject.folder):
+        of_stage: list[tuple[str, UsageRow | None]] = [
+            (row.answer or "", usage)
+            for row in rows
+            for name, usage in ((generator, row.usage), *((judged.judge, judged.usage) for judged in row.judged))
+            if name == used.stage
+        ]
+        failed = any(judged.failed for row in rows for judged in row.judged if judged.judge == used.stage)
+        most, least = Usage(), dict[str, Usage]()
+        for answer, usage in of_stage:
+            each = Usage() if usage is None else usage.usage
+            most += each
+            least[answer] = max(least.get(answer, Usage()), each, key=_together)
+        low = sum(map(_together, least.values()))
+        more = min(astuple(most - used.tokens)) < 0 and not failed
+        if of_stage and (more or _together(used.tokens) < low):
+            yield f"{used.stage}: {_words(used.tokens)} in environment.json, {_words(most)} in {NAME}"
+
+
+def _words(usage: Usage) -> str:
+    return ", ".join(f"{count} {sort}" for sort, count in usage.document().items() if count) or "no tokens"
+
+
+def _together(usage: Usage) -> int:
+    return usage.prompt + usage.output
 
 
 def _alike(stated: float | None, found: float | None) -> bool:

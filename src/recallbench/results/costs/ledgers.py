@@ -90,9 +90,10 @@ def _uncounted(metrics: Metrics, stages: _Stages) -> dict[LedgerName, list[str]]
 def _embedding(used: Quantities, metrics: Metrics, role: Role, what: str) -> Iterator[CostLine]:
     if role in used.embedded:
         of_role, model = used.embedded[role], _endpoint_model(metrics)
+        kept = of_role.reused > 0
         if model:
-            yield CostLine(what, Usage(fresh=of_role.asked_tokens), "tokens", model)
-        yield CostLine(what, of_role.cpu_seconds, "processor seconds")
+            yield CostLine(what, Usage(fresh=of_role.asked_tokens), "tokens", model, at_least=kept)
+        yield CostLine(what, of_role.cpu_seconds, "processor seconds", at_least=kept)
 
 
 def _further_texts(result: Result, used: Quantities) -> Iterator[CostLine]:
