@@ -9,10 +9,14 @@ from recallbench.progress import Advance, Silent
 
 
 class RecordedProgress(Silent):
-    """Each stage with its total, its unit and how much of it was done."""
+    """Each stage with its total, its unit and how much of it was done, and each note."""
 
     def __init__(self) -> None:
         self.stages: list[tuple[str, int | None, str, int]] = []
+        self.notes: list[str] = []
+
+    def note(self, line: str) -> None:
+        self.notes.append(line)
 
     @contextmanager
     def stage(self, name: str, total: int | None, unit: str) -> Iterator[Advance]:

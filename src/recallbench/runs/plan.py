@@ -21,7 +21,7 @@ from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.retrieval.pipeline.limits import limit_notes
 from recallbench.retrieval.pipeline.opening import open_pipeline, pipeline_needs_vectors
 from recallbench.retrieval.pipeline.pipeline import SEARCH_ALONE, Pipeline, declared_pipeline
-from recallbench.retrieval.stages.search import UNDER_TEST, SearchStage
+from recallbench.retrieval.stages.search import DEPTH, UNDER_TEST, SearchStage
 from recallbench.runs.options import Options
 from recallbench.stores.postgres.postgres import has_extension
 from recallbench.stores.registry import (
@@ -30,6 +30,7 @@ from recallbench.stores.registry import (
     check_options,
     open_store,
     server_of,
+    store_class,
     variant_of,
 )
 from recallbench.stores.store import Store
@@ -167,10 +168,7 @@ def plan_run(options: Options) -> Plan:
         store, reason = _default_store(options)
         if store != rules.canonical_store:
             announcements.append(f"store: {store}, since {reason}; recorded as a deviation")
-    check_options(store, options.store_options)
-    for leg in () if pipeline is None else pipeline.legs:
-        if leg.method == UNDER_TEST:
-            check_options(store, {**options.store_options, **leg.store_options})
+    announcements += _check_store(store, options, pipeline, rules.default_k)
     recorded = recorded_name(store)
     embedder = None
     if _needs_vectors(pipeline, store, options):
@@ -190,6 +188,17 @@ def plan_run(options: Options) -> Plan:
     if pipeline is not None:
         announcements += limit_notes(pipeline, rules.default_k, options.depth)
     return Plan(options, rules, corpus, recorded, store, embedder, tuple(announcements), reproduction, pipeline)
+
+
+def _check_store(store: str, options: Options, pipeline: Pipeline | None, k: int) -> list[str]:
+    """Return what makes answers of the store short with these options, and those of each leg that searches it."""
+    asked = [(options.store_options, [k, options.depth])]
+    if pipeline is not None:
+        legs = [leg for leg in pipeline.legs if leg.method == UNDER_TEST]
+        asked = [({**options.store_options, **leg.store_options}, [int(DEPTH.read(leg.options))]) for leg in legs]
+    for store_options, _ in [(options.store_options, []), *asked]:
+        check_options(store, store_options)
+    return list(dict.fromkeys(line for each, calls in asked for line in store_class(store).limits(each, calls)))
 
 
 def _settle_pipeline(options: Options) -> tuple[Options, Pipeline | None]:

@@ -36,7 +36,7 @@ class BM25Store(Store):
     name = "bm25"
     summary: ClassVar[str] = "BM25 in memory, without vectors"
     needs_vectors = False
-    prefix_stable: ClassVar[bool] = True
+    prefix_stable: bool = True
     one_scope_at_a_time: ClassVar[bool] = True
 
     @classmethod

@@ -23,7 +23,7 @@ class ExactStore(Store):
 
     name = "exact"
     summary: ClassVar[str] = "exhaustive cosine in memory"
-    prefix_stable: ClassVar[bool] = True
+    prefix_stable: bool = True
     one_scope_at_a_time: ClassVar[bool] = True
 
     @classmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from recallbench.errors import UsageError
@@ -50,7 +51,13 @@ class StoreOption:
     def check(self, text: str) -> None:
         """Raise UsageError unless the text is a value of this option."""
         if self.values and text not in self.values:
-            raise UsageError(f"{self.typed} {text} is not known", expected=", ".join(self.values), found=text)
+            near = get_close_matches(text, self.values, 1)
+            raise UsageError(
+                f"{self.typed} {text} is not known",
+                expected=", ".join(self.values),
+                found=text,
+                remedy=f"you may mean {near[0]}" if near else "",
+            )
         self.value(text)
 
     def value(self, text: str) -> Any:

@@ -104,7 +104,7 @@ def asks_vectors(name: str, *, environ: Mapping[str, str], options: Mapping[str,
 
 
 def check_options(name: str, options: Mapping[str, str]) -> None:
-    """Raise UsageError where the store has no such option or no such value; opens and starts nothing.
+    """Raise UsageError where the store has no such options or values, or they can't go together; starts nothing.
 
     Parameters of code of the user's own are checked when it is opened."""
     kind = store_class(name)
@@ -113,6 +113,7 @@ def check_options(name: str, options: Mapping[str, str]) -> None:
         if option is None:
             raise _no_use(recorded_name(name), option_name, kind.options)
         option.check(value)
+    kind.check_together(options)
 
 
 def store_status(
@@ -158,13 +159,15 @@ def _no_use(store: str, option_name: str, declared: Sequence[StoreOption]) -> Us
     able = {name: option for name in STORES for option in store_options(name) if option.name == option_name}
     typed = next((option.typed for option in able.values()), f"--set {option_name}")
     others = f"{typed} with one of: {', '.join(able)}"
-    own = f"one of: {', '.join(option.name for option in declared)}" if declared else "no option, it has none"
+    names = [option.name for option in declared]
+    own = f"one of: {', '.join(names)}" if declared else "no option, it has none"
+    near = get_close_matches(option_name, names, 1)
     return UsageError(
         f"the store `{store}` has no use for {typed}",
         expected=others if able else own,
         remedy=f"leave out {typed}, or choose another --store"
         if able
-        else f"leave out {typed}, or measure that store by itself",
+        else f"leave out {typed}, or measure that store by itself" + (f"; you may mean {near[0]}" if near else ""),
     )
 
 

@@ -66,7 +66,7 @@ class Store(ABC):
     options: ClassVar[tuple[StoreOption, ...]] = ()
     """The options that a user can set; `open` and the class methods below are given the values by name."""
     needs_vectors: bool = True
-    prefix_stable: ClassVar[bool] = False
+    prefix_stable: bool = False
     """The first 10 of a call with k=50 are what a call with k=10 returns (proved by a test)."""
     one_scope_at_a_time: ClassVar[bool] = False
     """An in-process store: each scope is searched right after it was ingested, and forgotten after."""
@@ -105,6 +105,21 @@ class Store(ABC):
     def score_range(cls, options: Mapping[str, Any]) -> tuple[float, float]:
         """Between which bounds every score lies when it runs with these options."""
         return -inf, inf
+
+    @classmethod
+    def check_together(cls, options: Mapping[str, Any]) -> None:
+        """Raise UsageError where options, each of them right by itself, can't go together."""
+        return
+
+    @classmethod
+    def limits(cls, options: Mapping[str, Any], calls: Sequence[int]) -> tuple[str, ...]:
+        """Return what makes answers to calls for so many hits short with these options, in a line each."""
+        return ()
+
+    @classmethod
+    def keeps_prefix(cls, options: Mapping[str, Any]) -> bool:
+        """Whether it is `prefix_stable` with these options."""
+        return cls.prefix_stable
 
     @classmethod
     def scores_alike(cls, size: int, k: int, options: Mapping[str, Any], evidence: Mapping[str, str]) -> bool:

@@ -31,7 +31,7 @@ class Fixed(Store):
     """A store that answers each text with a list of its own."""
 
     needs_vectors = False
-    prefix_stable: ClassVar[bool] = True
+    prefix_stable: bool = True
     one_scope_at_a_time: ClassVar[bool] = True
 
     def __init__(self, name: str, answers: Mapping[str, Sequence[tuple[int, float]]]) -> None:

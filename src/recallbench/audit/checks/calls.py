@@ -18,7 +18,8 @@ _SENT = re.compile(r"([0-9]+) sent, ([0-9]+) of them again")
 def calls(subject: AuditSubject) -> Finding:
     kind, stated = declared_store(subject), subject.metrics.retrieval
     k = subject.rules.default_k
-    declared = [stated.depth] if kind.prefix_stable or subject.metrics.pipeline is not None else [k, stated.depth]
+    one_call = subject.metrics.pipeline is not None or kind.keeps_prefix(recorded_store_options(subject))
+    declared = [stated.depth] if one_call else [k, stated.depth]
     problems = (
         []
         if stated.calls == declared

@@ -25,7 +25,7 @@ class PipelineStore(Store):
     """Stages over one or more stores. It has the name and version of its main leg's store."""
 
     summary: ClassVar[str] = "a pipeline of stages"
-    prefix_stable: ClassVar[bool] = True  # each leg is searched to its own depth, whatever the call asks for
+    prefix_stable: bool = True  # each leg is searched to its own depth, whatever the call asks for
     options = ()
 
     def __init__(

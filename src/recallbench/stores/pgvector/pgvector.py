@@ -19,15 +19,23 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.progress import Progress, Silent, counted
 from recallbench.stores.options import StoreOption
+from recallbench.stores.pgvector.index_choice import (
+    EXACT_SEARCH,
+    OPTIONS,
+    IndexChoice,
+    check_together,
+    limits,
+)
 from recallbench.stores.pgvector.lexicon import build_lexicon
 from recallbench.stores.pgvector.prepared_search import PreparedSearch
 from recallbench.stores.pgvector.sessions import Sessions
 from recallbench.stores.pgvector.settings import SESSION, score_settings
 from recallbench.stores.pgvector.statements import sql
+from recallbench.stores.pgvector.vector_index import VectorIndex, index_states
 from recallbench.stores.pgvector.weights import DEFAULT_WEIGHTS, PARTS, WEIGHTS, Weights
 from recallbench.stores.postgres import wire
 from recallbench.stores.postgres.embedded import EmbeddedServer
-from recallbench.stores.postgres.postgres import database_errors, server_facts
+from recallbench.stores.postgres.postgres import ServerFacts, database_errors, server_facts
 from recallbench.stores.postgres.status import server_status
 from recallbench.stores.postgres.tenancy import schema_bytes
 from recallbench.stores.request import StoreRequest, StoreStatus
@@ -48,22 +56,34 @@ UNASKED = "nothing was searched"
 
 
 class PgvectorStore(Store):
-    """Exact search within a scope, in a schema that lives as long as the store."""
+    """Search within a scope, exact or through an index of vectors, in a schema that lives as long as the store."""
 
     name = "pgvector"
     summary: ClassVar[str] = "the reference: Postgres with pgvector"
-    options: ClassVar[tuple[StoreOption, ...]] = (WEIGHTS,)
-    prefix_stable: ClassVar[bool] = True
+    options: ClassVar[tuple[StoreOption, ...]] = (WEIGHTS, *OPTIONS)
+    prefix_stable: bool = True
     never_cold: ClassVar[str] = ""
 
     @classmethod
     def open(cls, request: StoreRequest) -> Self:
-        weights = WEIGHTS.read(request.options)
+        weights, choice = WEIGHTS.read(request.options), IndexChoice.read(request.options)
         if request.dsn:
-            return cls(request.dsn, weights, request.progress)
+            return cls(request.dsn, weights, request.progress, choice)
         server = EmbeddedServer()
         server.begin()
-        return cls(server, weights, request.progress)
+        return cls(server, weights, request.progress, choice)
+
+    @classmethod
+    def check_together(cls, options: Mapping[str, Any]) -> None:
+        check_together(options)
+
+    @classmethod
+    def limits(cls, options: Mapping[str, Any], calls: Sequence[int]) -> tuple[str, ...]:
+        return tuple(limits(IndexChoice.read(options), calls))
+
+    @classmethod
+    def keeps_prefix(cls, options: Mapping[str, Any]) -> bool:
+        return IndexChoice.read(options).is_exact
 
     @classmethod
     def status(cls, request: StoreRequest) -> StoreStatus:
@@ -71,18 +91,23 @@ class PgvectorStore(Store):
 
     @classmethod
     def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
-        weights = WEIGHTS.read(options)
+        weights, choice = WEIGHTS.read(options), IndexChoice.read(options)
         server, vector = r"PostgreSQL (?P<postgres>\S+)", r"(?P<vector>\S+)"
-        common = {"pgvector": vector, "index": re.escape(INDEX), "plan": _plan_of(weights)}
-        own = score_settings(weights)
+        settings = exactly(score_settings(weights) | SESSION | choice.settings)
         version = rf"recallbench-pgvector/{REVISION} \({server}, pgvector {vector}\)"
-
-        def on(where: str, connection: str) -> Statement:
-            evidence = {"server": f"{server}, {where}", "connection": connection, **common}
-            return Statement(version, exactly(own | SESSION), evidence)
-
-        by_dsn = on("given by DSN", r"(?P<dsn>.+)")
-        return (by_dsn,) if options.get("dsn") else (on("embedded", "private socket"), by_dsn)
+        worked = [{"index": re.escape(INDEX), "plan": _plan_of(weights)}] if choice.is_exact else index_states(choice)
+        places = [("given by DSN", r"(?P<dsn>.+)")]
+        if not options.get("dsn"):
+            places.insert(0, ("embedded", "private socket"))
+        return tuple(
+            Statement(
+                version,
+                settings,
+                {"server": f"{server}, {where}", "connection": connection, "pgvector": vector, **evidence},
+            )
+            for where, connection in places
+            for evidence in worked
+        )
 
     @classmethod
     def score_range(cls, options: Mapping[str, Any]) -> tuple[float, float]:
@@ -94,14 +119,19 @@ class PgvectorStore(Store):
         server: EmbeddedServer | str,
         weights: Weights = DEFAULT_WEIGHTS,
         progress: Progress | None = None,
+        choice: IndexChoice = EXACT_SEARCH,
     ) -> None:
         """`server` is a DSN, or an embedded server that becomes this store's own: it is stopped on close."""
         self._server = server
         self._weights = weights
+        self._choice = choice
+        self.prefix_stable = choice.is_exact
+        self._index: VectorIndex | None = None
         self._progress = progress or Silent()
-        self._sessions = Sessions(server, {**SESSION, **score_settings(weights)})
+        self._sessions = Sessions(server, {**SESSION, **score_settings(weights), **choice.settings})
         self._search: PreparedSearch | None = None
         self._dims = 0
+        self._rows = 0
         self._scopes: dict[int, None] = {}
 
     def prepare(self, dims: int) -> None:
@@ -112,9 +142,15 @@ class PgvectorStore(Store):
         try:
             connection = self._sessions.begin()
             storage = "PLAIN" if dims <= WIDEST_PLAIN else "EXTERNAL"
+            if not self._choice.is_exact:
+                self._index = VectorIndex(self._choice, dims)
+                self._index.check(self._facts.vector.version if self._facts.vector else "")
             with database_errors("preparing its tables"):
                 tables = sql("schema").replace(":dims", str(dims)).replace(":storage", storage)
                 connection.execute(tables.encode())
+                if self._index:
+                    # No other index may answer in its place.
+                    connection.execute("ALTER TABLE segments DROP CONSTRAINT segments_pkey")
             self._dims = dims
         except BaseException:
             self.close()
@@ -129,6 +165,7 @@ class PgvectorStore(Store):
                     expected="a number from 0 to 1",
                     found=str(item.importance),
                 )
+        self._rows += len(items)
         self._scopes.update(dict.fromkeys(item.scope for item in items))
         statement = "COPY segments (id, scope, occurred_at, importance, text, embedding) FROM STDIN BINARY"
         connection = self._open()
@@ -145,7 +182,13 @@ class PgvectorStore(Store):
                     build_lexicon(sql("lexicon"), tuple(self._scopes), connection, self._sessions.another, advance)
                 connection.execute("ANALYZE postings")
             connection.execute("ANALYZE segments")
+        if self._index:
+            with self._progress.stage(f"building {self._choice.kind}", self._rows, "segments") as advance:
+                self._index.build(connection, self._rows)
+                advance(self._rows)
         self._search = self._prepared(connection)
+        if self._index and not self._index.is_used(plan := self._search.plan()):
+            self._progress.note(f"{self.name}: the plan does not use the index that was asked for: {plan}")
 
     def search(self, query: Query, k: int) -> list[Hit]:
         return next(self.search_many([query], k))
@@ -182,6 +225,23 @@ class PgvectorStore(Store):
             self._search.round_trip()
         return self._search is not None
 
+    def search_otherwise(self, options: Mapping[str, Any]) -> None:
+        """Search from now on, in a fresh session, with the settings of these options; the index stays as it is.
+
+        Raises UsageError where they ask for another index."""
+        check_together(options)
+        choice = IndexChoice.read(options)
+        if choice.built != self._choice.built:
+            raise UsageError(
+                "the index of a filled store can't be another one",
+                expected=", ".join(map(str, self._choice.built)),
+                found=", ".join(map(str, choice.built)),
+                remedy="fill a store with these options",
+            )
+        self._choice, self._index = choice, self._index and self._index.searched_with(choice)
+        self._sessions.settings = {**self._sessions.settings, **choice.settings}
+        self.chill()
+
     def chill(self) -> str:
         """A fresh session, which has read no catalogue and made no plan; the server's own cache stays warm."""
         self._open()
@@ -189,7 +249,7 @@ class PgvectorStore(Store):
         return ""
 
     def version(self) -> str:
-        facts = server_facts(self._open())
+        facts = self._facts
         vector = facts.vector.version if facts.vector else "?"
         return f"recallbench-pgvector/{REVISION} (PostgreSQL {facts.postgres}, pgvector {vector})"
 
@@ -197,18 +257,21 @@ class PgvectorStore(Store):
         own = score_settings(self._weights)
         with database_errors("reading its settings back"):
             rows = self._open().execute(
-                "SELECT n, current_setting(n) FROM unnest(%s::text[]) AS n", ([*own, *SESSION],)
+                "SELECT n, current_setting(n) FROM unnest(%s::text[]) AS n",
+                ([*own, *SESSION, *self._choice.settings],),
             )
             return dict(rows.fetchall())
 
     def evidence(self) -> Mapping[str, str]:
-        facts = server_facts(self._open())
+        facts = self._facts
+        plan = self._search.plan() if self._search else UNASKED
+        worked = self._index.described(self._open(), plan) if self._index else {"index": INDEX}
         return {
             "server": f"PostgreSQL {facts.postgres}, {'embedded' if self._sessions.embedded else 'given by DSN'}",
             "connection": "private socket" if self._sessions.embedded else self._sessions.address,
             "pgvector": facts.vector.version if facts.vector else "?",
-            "index": INDEX,
-            "plan": self._search.plan() if self._search else UNASKED,
+            **worked,
+            "plan": plan,
         }
 
     def stored_bytes(self) -> Mapping[str, int]:
@@ -223,13 +286,17 @@ class PgvectorStore(Store):
         """The schema of this run's tables; empty while it has none."""
         return self._sessions.schema
 
+    @property
+    def _facts(self) -> ServerFacts:
+        return server_facts(self._open())
+
     def _open(self) -> Connection:
         if self._search:
             self._search.settle()
         return self._sessions.searching
 
     def _prepared(self, connection: Connection) -> PreparedSearch:
-        text = sql("cosine" if self._weights.cosine_only else "recall")
+        text = self._index.statement if self._index else sql("cosine" if self._weights.cosine_only else "recall")
         return PreparedSearch(connection, text, self._dims, reads_words=not self._weights.cosine_only)
 
 

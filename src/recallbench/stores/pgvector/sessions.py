@@ -22,7 +22,8 @@ class Sessions:
 
     def __init__(self, server: EmbeddedServer | str, settings: Mapping[str, str]) -> None:
         self._server = server
-        self._settings = settings
+        self.settings = settings
+        """The settings of every session that is opened from now on."""
         self._owns = True
         """Whether its end is that of the schema and the server; not that of a handle for another caller."""
         self._searching: Connection | None = None
@@ -104,7 +105,7 @@ class Sessions:
     def _set_up(self, connection: Connection) -> None:
         places = (self.schema, self._extension, "pg_catalog")
         path = ", ".join('"' + name.replace('"', '""') + '"' for name in places)
-        values = {**self._settings, "search_path": path}
+        values = {**self.settings, "search_path": path}
         names, texts = list(values), list(values.values())
         query = "SELECT set_config(n, v, false) FROM unnest(%s::text[], %s::text[]) AS s (n, v)"
         connection.execute(query, (names, texts))
