@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.registry import facts
 from recallbench.protocol.frozen import load
 from recallbench.results.result import open_result
+from recallbench.results.stage_figures import with_effects
+from recallbench.results.stages import read_stages
 from recallbench.retrieval.pipeline.trace import Handed
 
 PIPELINE = """
@@ -50,6 +53,30 @@ def test_what_the_stages_did_follows_from_their_lists(genuine: Path) -> None:
         ("pass", "4 worked out again, all equal"),
     ]
     assert recallbench("audit", "result", "--failures", cwd=genuine.parent).stdout.count("RB-") == 1  # not committed
+
+
+def test_a_result_in_which_the_first_leg_alone_was_tried_still_holds(genuine: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "result"
+    shutil.copytree(genuine, folder)
+    path = folder / "stages.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    fused = [row["without"]["weighted"] for row in rows]
+    assert all(list(row["alone"]) == ["lexical"] for row in rows)
+    for row in rows:
+        del row["alone"]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert "weighted.against: best leg stated, first leg follows" in checks(folder)[1].observed
+    metrics = folder / "metrics.json"
+    stated = json.loads(metrics.read_text())
+    rules = load()
+    subject = AuditSubject(open_result(folder), rules, facts("canary-locomo", rules), [], {})
+    retrieval = replace(subject.retrieval, traces=[row.trace for row in read_stages(folder)])
+    assert subject.metrics.pipeline is not None
+    derived = with_effects(subject.metrics.pipeline, retrieval, subject.survey)
+    stated["pipeline"] = json.loads(derived.model_dump_json())
+    metrics.write_text(json.dumps(stated))
+    assert [check.status for check in checks(folder)] == ["pass", "pass"]
+    assert fused == [list(trace.without["weighted"]) for trace in retrieval.traces]
 
 
 def swap(values: list[Any]) -> None:
@@ -124,8 +151,16 @@ def test_without_a_leg_stands_the_fusion_of_the_others(genuine: Path, tmp_path: 
     path = tmp_path / "result" / "stages.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     rows[3]["without"]["dense"].reverse()
+    rows[4]["alone"]["lexical"].reverse()
+    rows[5]["alone"]["dense"] = rows[5]["alone"].pop("lexical")
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert "q3: without dense it is not weighted of the other legs" in checks(tmp_path / "result")[0].observed
+    found = checks(tmp_path / "result")[0].observed
+    assert "q5: alone: dense, which are not the legs behind the first" in found
+    rows[5]["alone"]["lexical"] = rows[5]["alone"].pop("dense")
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = checks(tmp_path / "result")[0].observed
+    assert "q3: without dense it is not weighted of the other legs" in found
+    assert "q4: lexical alone is not its own list" in found
 
 
 def test_an_edited_effect_is_seen(genuine: Path, tmp_path: Path) -> None:

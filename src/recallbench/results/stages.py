@@ -33,6 +33,9 @@ class StageRow(RowPart):
     variants: list[str] = Field(default=[], description="sha256 of each text that was searched for in place of it")
     texts: list[str] = Field(default=[], description="those texts, where the result was written with text")
     without: dict[str, list[int]] = Field(description="by stage, the ranking of the same pipeline without it")
+    alone: dict[str, list[int]] = Field(
+        default={}, description="by leg but the first, the ranking of that leg alone without the fusion"
+    )
     again: list[str] = Field(default=[], description="stages whose absence could only be seen by running them again")
 
     @property
@@ -44,6 +47,7 @@ class StageRow(RowPart):
             tuple(self.texts),
             {stage: tuple(positions) for stage, positions in self.without.items()},
             frozenset(self.again),
+            {leg: tuple(positions) for leg, positions in self.alone.items()},
         )
 
 
@@ -62,6 +66,8 @@ def rows(traces: Iterable[QuestionTrace], *, with_text: bool) -> Iterator[str]:
             if with_text:
                 row["texts"] = trace.variants
         row["without"] = trace.without
+        if trace.alone:
+            row["alone"] = trace.alone
         if trace.again:
             row["again"] = sorted(trace.again)
         yield to_json(row).decode() + "\n"

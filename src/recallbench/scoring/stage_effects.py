@@ -16,7 +16,15 @@ from recallbench.scoring.measures.recall_any import RecallAny
 from recallbench.scoring.measures.recall_frac import RecallFrac
 from recallbench.scoring.measures.registry import PRIMARY
 from recallbench.scoring.paired import Paired, paired_columns
-from recallbench.scoring.stage_lists import Positions, StageLists, handed_by, left_without, legs_of, stage_lists
+from recallbench.scoring.stage_lists import (
+    Positions,
+    StageLists,
+    best_leg,
+    handed_by,
+    left_without,
+    legs_of,
+    stage_lists,
+)
 
 GoldByQuestion = Mapping[int, Positions]
 """By the number of a question, the positions of gold segments in ascending order; only questions that have some."""
@@ -60,16 +68,13 @@ def stage_effects(
     """Return the effects of each stage that decides a ranking, by its name; `slices` are masks over the questions."""
     with_all = [ranking.positions for ranking in retrieval.rankings]
     legs = legs_of(stages)
-    best = best_leg(legs, retrieval, k) if len(legs) > 1 else None
+    best = best_leg(legs, retrieval) if len(legs) > 1 else None
     return {
-        lists.stage: _effects(lists, retrieval, slices, k, with_all, best) for lists in stage_lists(stages, retrieval)
+        lists.stage: _effects(
+            lists, retrieval, slices, k, with_all, best, left_without(lists.stage, lists.kind, stages, retrieval)
+        )
+        for lists in stage_lists(stages, retrieval)
     }
-
-
-def best_leg(legs: Sequence[str], retrieval: Retrieval, k: int) -> str:
-    """Return the leg with the highest recall_any@k over all questions, of equal ones the first."""
-    found = [_values(RecallAny(k), retrieval, handed_by(leg, retrieval.traces)).sum() for leg in legs]
-    return legs[int(np.argmax(found))]
 
 
 def _effects(
@@ -79,6 +84,7 @@ def _effects(
     k: int,
     with_all: Sequence[Positions],
     best: str | None,
+    without: Sequence[Positions | None],
 ) -> StageEffects:
     stage, traces = lists.stage, retrieval.traces
     of_best = None
@@ -93,7 +99,7 @@ def _effects(
         pool=None if lists.handed_on is None else _means(retrieval, _best_order(retrieval, lists.handed_on), k),
         best_leg=None if of_best is None else best,
         lost=None if of_best is None else _gold_only_in(of_best, lists.after, retrieval, k),
-        differences=_differences(retrieval, left_without(stage, retrieval), with_all, slices),
+        differences=_differences(retrieval, without, with_all, slices),
         again=any(stage in trace.again for trace in traces),
     )
 

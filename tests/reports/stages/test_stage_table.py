@@ -6,6 +6,7 @@ import numpy as np
 
 from recallbench.reports.stages.flow import flow
 from recallbench.reports.stages.table import did_table, idle_sentences, kinds_table, reading, worth_table
+from recallbench.results.effect_part import GoldPart
 from recallbench.results.metrics import OVERALL
 from recallbench.results.pipeline_part import PipelinePart, StagePart
 from recallbench.results.stage_figures import effect_parts
@@ -83,6 +84,24 @@ def test_the_reading_names_what_is_compared_with_what() -> None:
     assert paired.endswith("Without dense the pipeline was run once more.")
     other = WHOLE.model_copy(update={"stages": [WHOLE.stages[1], WHOLE.stages[0], *WHOLE.stages[2:]]})
     assert any(line.startswith("without fusion the first leg, lexical, goes on alone") for line in reading(other))
+
+
+def test_fusion_is_compared_with_the_best_leg_wherever_that_stands() -> None:
+    """The dense leg is given q1's gold too: alone it finds both, of which the whole pipeline has q2's."""
+    stages: dict[str, Kind] = {"lexical": "search", "dense": "search", "rrf": "fuse", "mmr": "diversify"}
+    retrieval = staged_retrieval()
+    for trace in retrieval.traces[:3]:
+        dense = next(each for each in trace.handed if each.stage == "dense")
+        if trace.question_id == "q1":
+            object.__setattr__(dense, "positions", (20, *dense.positions[:-1]))
+        object.__setattr__(trace, "alone", {"dense": dense.positions})
+    rrf = effect_parts(stages, retrieval, {OVERALL: np.ones(4, dtype=bool)})["rrf"]
+    assert (rrf.against, rrf.best_leg) == ("best leg", "dense")
+    assert rrf.demoted == rrf.lost == GoldPart(segments=1, questions=1)
+    of_best = rrf.without[OVERALL][0]
+    assert (of_best.n, of_best.without, of_best.value) == (2, 1.0, 0.5)
+    part = pipeline(retrieval, stages)
+    assert "without fusion dense, the best leg, goes on alone." in reading(part)
 
 
 def test_legs_stand_side_by_side_in_the_flow_and_an_idle_stage_is_marked() -> None:

@@ -157,11 +157,14 @@ def test_each_stage_is_traced_and_left_out_once() -> None:
         "rrf": (1, 0, 2),
         "reversed": (0, 2, 3, 1),
     }
+    # Without rrf the first leg goes on alone; so does the other, which may be the better one.
+    assert trace.alone == {"lexical": (3, 0)}
     assert trace.again == {"dense", "lexical", "rrf"}
     assert list(store.take_traces(50, lambda done: None)) == []
-    # It read four candidates; without dense two, without lexical and without rrf three each.
+    # It read four candidates; without dense two, without lexical three, and without rrf three of one leg and two of the
+    # other.
     told = store.totals()[-1]
-    assert (told["tokens"]["fresh"], told["tokens_of_comparisons"]["fresh"]) == (4, 8)
+    assert (told["tokens"]["fresh"], told["tokens_of_comparisons"]["fresh"]) == (4, 10)
 
 
 def test_without_a_rewrite_the_kept_lists_of_the_question_serve() -> None:

@@ -87,12 +87,17 @@ def _chained(row: StageRow, pipeline: Pipeline, candidates: int, failed: bool) -
         if most is not None and len(ids) > most:
             yield f"{spec.name}: hands on {len(ids)}, which is more than {most}"
         pool = pool | ids if spec.kind == "search" else ids
-    for stage, ranking in row.without.items():
+    compared = {f"without {stage}": ranking for stage, ranking in row.without.items()}
+    compared |= {f"{leg} alone": ranking for leg, ranking in row.alone.items()}
+    for words, ranking in compared.items():
         if len(set(ranking)) < len(ranking) or not set(ranking) <= set(range(candidates)):
-            yield f"without {stage}: a segment twice, or outside the haystack"
+            yield f"{words}: a segment twice, or outside the haystack"
     unknown = {*row.without, *row.again} - {spec.name for spec in pipeline}
     if unknown:
         yield f"compared without {', '.join(sorted(unknown))}, which is no stage"
+    # Of releases that tried the first leg alone there is none.
+    if row.alone and [*row.alone] != [leg.name for leg in pipeline.legs[1:]]:
+        yield f"alone: {', '.join(row.alone)}, which are not the legs behind the first"
 
 
 def _sorted(handed: HandedRow) -> list[int]:
@@ -161,6 +166,10 @@ def _without_last(pipeline: Pipeline, traces: Sequence[QuestionTrace], depth: in
         stated = trace.without.get(last.name)
         if trace.handed and stated is not None and not _is_cut(stated, trace.handed[before], depth):
             yield f"{trace.question_id}: without {last.name} it is not the list before"
+        for leg, ranking in trace.alone.items() if last.kind == "fuse" else ():
+            own = next((handed for handed in trace.handed if handed.stage == leg), None)
+            if own is not None and not _is_cut(ranking, own, depth):
+                yield f"{trace.question_id}: {leg} alone is not its own list"
 
 
 def _is_cut(positions: tuple[int, ...], handed: Handed, depth: int) -> bool:

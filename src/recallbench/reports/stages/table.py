@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from recallbench.reports.cells import figure
 from recallbench.reports.comparison import LEVEL, p_text, signed, signed_range
 from recallbench.reports.stages.beside import Beside, StageCosts
@@ -10,7 +12,12 @@ from recallbench.results.effect_part import EffectPart, GoldPart, WithoutPart
 from recallbench.results.metrics import OVERALL
 from recallbench.results.pipeline_part import PipelinePart
 
-AGAINST = {"input": "its input", "first leg": "the first leg", "pipeline without it": "the pipeline without it"}
+AGAINST = {
+    "input": "its input",
+    "first leg": "the first leg",
+    "best leg": "the best leg",
+    "pipeline without it": "the pipeline without it",
+}
 
 
 def effects_of(pipeline: PipelinePart) -> dict[str, EffectPart]:
@@ -112,15 +119,23 @@ def reading(pipeline: PipelinePart, costs: StageCosts | None = None) -> list[str
         "with and without: the same questions, paired, without those that failed; Holm corrects for all stages and "
         "measures of the table." + (f" Without {', '.join(again)} the pipeline was run once more." if again else "")
     )
-    first = next(stage.name for stage in pipeline.stages if stage.kind == "search")
-    if best not in (None, first):
-        lines.append(
-            f"without fusion the first leg, {first}, goes on alone, which is not the best one: what fusion adds to "
-            f"{best} is told by the other legs' rows, or with {best} as the first leg."
-        )
+    if best is not None:
+        first = next(stage.name for stage in pipeline.stages if stage.kind == "search")
+        lines += _leg_alone(best, first, {effect.against for effect in effects.values()})
     lines += [] if costs is None else costs.reading()
     methods = {part.method for effect in effects.values() for part in effect.without.get(OVERALL, ())}
     return [*lines, f"intervals: {'; '.join(sorted(methods))}."] if methods else lines
+
+
+def _leg_alone(best: str, first: str, against: Set[str | None]) -> list[str]:
+    if "best leg" in against:
+        return [f"without fusion {best}, the best leg, goes on alone."]
+    # A result that was made when the first leg alone was tried.
+    told = (
+        f"without fusion the first leg, {first}, goes on alone, which is not the best one: what fusion adds to "
+        f"{best} is told by the other legs' rows, or with {best} as the first leg."
+    )
+    return [told] if best != first else []
 
 
 def _did(effect: EffectPart | None) -> list[str]:

@@ -109,16 +109,16 @@ class Chain:
         self._follow(passage, self._followers, None)
         return passage
 
-    def without(self, name: str, whole: Passage) -> tuple[Candidates, bool] | None:
+    def without(self, name: str, whole: Passage, left: str = "") -> tuple[Candidates, bool] | None:
         """Return what comes out without one stage, and whether a slow stage or a search had to work once more.
 
-        None where the pipeline is none without it.
+        Without a fuse one leg goes on alone: `left`, or the first. None where the pipeline is none without the stage.
         """
         batch, variants, found, followers = whole.batch, whole.variants, whole.found, self._followers
         again = False
         if any(name == opened.spec.name for opened in self._rewriters):
-            left = [opened for opened in self._rewriters if opened.spec.name != name]
-            variants = self._rewritten(batch, left)
+            others = [opened for opened in self._rewriters if opened.spec.name != name]
+            variants = self._rewritten(batch, others)
             kept = None if variants is not None else _lists_of_questions(whole)
             again = kept is None
             found = self._search(batch, variants, self.legs) if kept is None else kept
@@ -129,7 +129,8 @@ class Chain:
         else:
             place = next(n for n, opened in enumerate(followers) if opened.spec.name == name)
             if isinstance(followers[place].stage, FuseStage):
-                found, followers = found[:1], followers[place + 1 :]
+                of_leg = [each for each in found if each.leg == (left or found[0].leg)]
+                found, followers = of_leg[:1], followers[place + 1 :]
             else:
                 before = whole.lists[place - 1][1] if place else found[0].candidates
                 found, followers = [Found(found[0].leg, 0, before)], followers[place + 1 :]

@@ -108,22 +108,36 @@ class PipelineStore(Store):
         ]
 
     def _compare(self, name: str, passage: Passage, depth: int, trace: BatchTrace) -> None:
-        rows = len(passage.batch)
+        """Note what comes out without a stage: without a fuse, of each leg alone."""
+        fuses = any(name == spec.name for spec in self.pipeline.of_kind("fuse"))
+        legs = [leg.spec.name for leg in self.legs] if fuses else [""]
+        found = [self._without(name, leg, passage, depth) for leg in legs]
+        for leg, outcome in zip(legs, found, strict=True):
+            place, key = (trace.without, name) if leg == legs[0] else (trace.alone, leg)
+            if outcome is not None:
+                place[key] = outcome[0]
+        again = [outcome[1] for outcome in found if outcome is not None and outcome[1] is not None]
+        if again:
+            trace.again[name] = [any(again)] * len(passage.batch)
+
+    def _without(
+        self, name: str, leg: str, passage: Passage, depth: int
+    ) -> tuple[list[tuple[int, ...] | None], bool | None] | None:
+        """Return the rankings without a stage, None for each where that failed, and whether anything worked again."""
         before = [opened.stage.usage for opened in self.stages]
         try:
-            outcome = self._chain.without(name, passage)
+            outcome = self._chain.without(name, passage, leg)
         except (InputError, Blocked):
             if not self.pipeline.asks_endpoint:
                 raise
-            trace.without[name] = [None] * rows  # the question itself was answered: only its comparison is missing
-            return
+            return [None] * len(passage.batch), None  # the question was answered: only its comparison is missing
         finally:
             for opened, usage in zip(self.stages, before, strict=True):
                 self._compared[opened.spec.name] += opened.stage.usage - usage
-        if outcome is not None:
-            final, again = outcome
-            trace.without[name] = [sort_hits(hits)[0] for hits in final.first(depth).hits()]
-            trace.again[name] = [again] * rows
+        if outcome is None:
+            return None
+        final, again = outcome
+        return [sort_hits(hits)[0] for hits in final.first(depth).hits()], again
 
     def totals(self) -> list[dict[str, Any]]:
         """Return for each stage its seconds over all questions, its tokens, and what else differs from run to run."""

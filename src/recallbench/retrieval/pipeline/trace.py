@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from recallbench.retrieval.ranking import sort_hits
@@ -28,9 +28,12 @@ class QuestionTrace:
     variants: tuple[str, ...] = ()
     """The texts that were searched for, where a stage rewrites."""
     without: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """The final ranking of the same pipeline without a stage, by that stage's name."""
+    """The final ranking of the same pipeline without a stage, by that stage's name; without a fuse, that of the first
+    leg alone."""
     again: frozenset[str] = frozenset()
     """The stages without which something had to be done once more; the others' comparison rests on kept lists."""
+    alone: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Without a fuse, the final ranking of each other leg alone, by its name; earlier releases had none of these."""
 
 
 @dataclass(slots=True)
@@ -41,20 +44,24 @@ class BatchTrace:
     variants: list[tuple[str, ...]] = field(default_factory=list)
     without: dict[str, list[tuple[int, ...] | None]] = field(default_factory=dict)
     """Ids by stage and question; None where the comparison failed."""
+    alone: dict[str, list[tuple[int, ...] | None]] = field(default_factory=dict)
+    """The same by leg, without a fuse."""
     again: dict[str, list[bool]] = field(default_factory=dict)
 
     def question(self, row: int, question_id: str, first_id: int) -> QuestionTrace:
         """Return what became of one of its questions, whose haystack begins with `first_id`."""
+
+        def placed(rankings: Mapping[str, Sequence[tuple[int, ...] | None]]) -> dict[str, tuple[int, ...]]:
+            found = {name: of_rows[row] for name, of_rows in rankings.items()}
+            return {name: tuple([id - first_id for id in ids]) for name, ids in found.items() if ids is not None}
+
         return QuestionTrace(
             question_id,
             tuple(_handed(stage, candidates, row, first_id) for stage, candidates in self.handed),
             self.variants[row] if self.variants else (),
-            {
-                stage: tuple([id - first_id for id in ids])
-                for stage, rankings in self.without.items()
-                if (ids := rankings[row]) is not None
-            },
+            placed(self.without),
             frozenset(stage for stage, rows in self.again.items() if rows[row]),
+            placed(self.alone),
         )
 
 
