@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from ipaddress import ip_address
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
@@ -39,8 +40,12 @@ HEAD = 1 << 18
 shown, however often others before it were shortened."""
 
 
+class AnswerLate(InputError):
+    """Raised where no whole answer came in the time that it had."""
+
+
 class Web:
-    """One server; every request is one that may be sent again."""
+    """One server; every request is one that may be sent again. Several threads may ask it."""
 
     def __init__(self, address: str, environ: Mapping[str, str], part: Part = STORE) -> None:
         """User and password of the address go along with each request, else the token of the environment."""
@@ -50,6 +55,7 @@ class Web:
         self._client = _client(address, environ, self._patience, self._name, part)
         self.sent = 0
         self.again = 0
+        self._counting = Lock()
 
     def ask(
         self,
@@ -84,8 +90,9 @@ class Web:
         while True:
             attempt += 1
             limit = min(self._patience, end - time.monotonic())
-            self.sent += 1
-            self.again += attempt > 1
+            with self._counting:
+                self.sent += 1
+                self.again += attempt > 1
             try:
                 status, text, pause = self._send(method, path, content, limit)
                 if status in missing or 200 <= status < 300:
@@ -189,14 +196,14 @@ class _Unanswered(Exception):
                 found=self.found + tried,
                 remedy=f"start the server, or name another {part.option}",
             )
-        expected, remedy = "a whole answer", "mend the server"
+        kind, expected, remedy = InputError, "a whole answer", "mend the server"
         if self.kind == "slow":
-            expected = f"an answer within {round(patience, 1):g} s"
+            kind, expected = AnswerLate, f"an answer within {round(patience, 1):g} s"
             remedy = f"mend the server, or allow more {more}"
         elif self.kind == "strange":
             expected = "an answer as it is: nothing else was asked for"
         problem = f"{name} gave no answer that can be read while {doing}"
-        return InputError(problem, expected=expected, found=self.found + tried, remedy=remedy)
+        return kind(problem, expected=expected, found=self.found + tried, remedy=remedy)
 
 
 def _client(address: str, environ: Mapping[str, str], patience: float, base: str, part: Part) -> httpx2.Client:

@@ -13,6 +13,8 @@ from recallbench.scoring.quantiles import Percentile, fewest_for_bound, quantile
 WHOLE = "end to end"
 HEADING = "Latency of one query"
 _BEHIND = ("generate", "judge")
+AT_ONCE = "at_once"
+"""The option of a stage that asks several questions at a time."""
 _INCLUDED: Mapping[str, str] = {
     "rewrite": "includes the model's answer; one that was kept counts with the time that it took when it was asked for",
     "search": "its store's answer to every text that is searched for",
@@ -63,6 +65,11 @@ def latency_reading(metrics: Metrics, by_state: Mapping[str, Sequence[StageLaten
         "session, these questions among them; no time here is of those."
     )
     yield from _of_answers(metrics, by_state)
+    for stage in stages:
+        together = stage.options.get(AT_ONCE, "1")
+        # A reranker's times are of questions that were asked one by one.
+        if together != "1" and stage.kind in ("rewrite", *_BEHIND):
+            yield f"{stage.name} was asked up to {together} questions at a time: each time has what the others cost it."
     fewest = " and ".join(f"{fewest_for_bound(share)} for p{share * 100:.0f}" for share in SHARES if share > 0.5)
     yield (
         "A percentile is the nearest rank: the least time that so many do not exceed. In brackets are order statistics "

@@ -29,8 +29,19 @@ class Failures:
         """The seconds that each took to fail."""
         self._unreached = 0
 
-    def attempt(self, questions: Iterable[str], act: Callable[[], _T], otherwise: _T, *, timing: bool = False) -> _T:
-        """Return the result of `act`; with `keep_going` a failure is noted by question, and gives `otherwise`."""
+    def attempt(
+        self,
+        questions: Iterable[str],
+        act: Callable[[], _T],
+        otherwise: _T,
+        *,
+        timing: bool = False,
+        seconds: float | None = None,
+    ) -> _T:
+        """Return the result of `act`; with `keep_going` a failure is noted by question, and gives `otherwise`.
+
+        Where `act` only tells what came of something before, `seconds` are what that took.
+        """
         started = time.perf_counter()
         try:
             result = act()
@@ -41,7 +52,7 @@ class Failures:
                 raise
             for question in questions:
                 (self.untimed if timing else self.reasons).setdefault(question, error)
-                self.seconds[question] = time.perf_counter() - started
+                self.seconds[question] = time.perf_counter() - started if seconds is None else seconds
             return otherwise
         self._unreached = 0
         return result

@@ -11,6 +11,7 @@ from functools import partial
 from recallbench.corpora.records import Haystack, Question
 from recallbench.embedding.embedder import Embedder, Embeddings
 from recallbench.progress import Advance, Progress
+from recallbench.retrieval.at_once import Attempt
 from recallbench.retrieval.failures import Failures
 from recallbench.retrieval.opaque import OpaqueIds, ScopeIds
 from recallbench.retrieval.pipeline.composite import PipelineStore
@@ -191,10 +192,20 @@ def _rankings(
             yield ranking
             advance(1)
         return
+    asked = [request for request in requests if request.question.id not in failures.reasons]
+    came: Iterator[Attempt[list[Hit]]] | None = None
+    if isinstance(store, PipelineStore) and store.together > 1:
+        came = store.search_each([request.query for request in asked], k)
     for request in requests:
         id, empty = request.question.id, Ranking(request.question.id, (), ())
-        search = partial(_search_single, store, request, k)
-        yield empty if id in failures.reasons else failures.attempt([id], search, empty)
+        if id in failures.reasons:
+            yield empty
+        elif came is None:
+            yield failures.attempt([id], partial(_search_single, store, request, k), empty)
+        else:
+            found = next(came)
+            rank = partial(_rank, request, found, k, store.name)
+            yield failures.attempt([id], rank, empty, seconds=found.seconds)
         advance(1)
 
 
@@ -202,6 +213,10 @@ def _search(store: Store, requests: Sequence[_Request], k: int) -> Iterator[Rank
     answers: Iterator[list[Hit]] = store.search_many([request.query for request in requests], k)
     for request, hits in zip(requests, answers, strict=True):
         yield rank_hits(request.question.id, hits, request.scope.first_id, request.scope.size, k, store.name)
+
+
+def _rank(request: _Request, found: Attempt[list[Hit]], k: int, store: str) -> Ranking:
+    return rank_hits(request.question.id, found.result(), request.scope.first_id, request.scope.size, k, store)
 
 
 def _search_single(store: Store, request: _Request, k: int) -> Ranking:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 
 from chat_server import MODEL, ChatServer, chat_server, said
 from recallbench.errors import Blocked, InputError, RecallBenchError
+from recallbench.model_endpoint import GIVE_UP
 from recallbench.retrieval.chat.client import ChatClient, Sampling
 from recallbench.usage import Usage
 
@@ -24,9 +25,18 @@ def server() -> Iterator[ChatServer]:
         yield running
 
 
-def client(server: ChatServer, folder: Path, *, seconds: float = 20, name: str = "", **environ: str) -> ChatClient:
-    named = name or f"{server.address}#{MODEL}"
-    return ChatClient(named, environ, folder, Sampling(max_tokens=64, seed=3), seconds=seconds)
+def client(
+    server: ChatServer,
+    folder: Path,
+    *,
+    seconds: float = 20,
+    name: str = "",
+    give_up: int = GIVE_UP,
+    note: Callable[[str], None] = print,
+    **environ: str,
+) -> ChatClient:
+    named, sampling = name or f"{server.address}#{MODEL}", Sampling(max_tokens=64, seed=3)
+    return ChatClient(named, environ, folder, sampling, seconds=seconds, give_up=give_up, note=note)
 
 
 def test_a_model_is_asked_as_stated_and_its_answer_tells_what_it_cost(server: ChatServer, tmp_path: Path) -> None:
@@ -161,16 +171,32 @@ def test_an_answer_that_can_not_be_used_is_paid_for_three_times_at_most(server: 
     assert len(server.requests) == 3
 
 
-def test_an_endpoint_that_hangs_has_its_seconds_for_each_further_question_too(
+def test_an_endpoint_that_hangs_has_its_seconds_for_each_question_until_it_is_given_up(
     server: ChatServer, tmp_path: Path
 ) -> None:
     server.says = lambda asked: lambda handler: time.sleep(0.4)
-    chat = client(server, tmp_path, seconds=0.1)
+    told: list[str] = []
+    chat = client(server, tmp_path, seconds=0.1, note=told.append)
+    refusals = []
+    for number in range(7):
+        with pytest.raises((InputError, Blocked)) as refused:
+            chat.ask([{"role": "user", "content": str(number)}], f"answering q{number}")
+        refusals.append(refused.value)
+    assert refusals[4].expected == "an answer within 0.1 s"
+    assert refusals[4].remedy == "mend the server, or allow more `seconds`"
+    assert refusals[5].problem == f"{server.address}#{MODEL} was given up, and not asked while answering q5"
+    assert "found no answer to 5 requests in a row, the last: none" in refusals[5].brief
+    assert (len(server.asked), len(told)) == (5, 1)
+    assert chat.settings()["given up"] == "after 5 requests in a row without an answer; 2 more were not sent"
+
+
+def test_an_endpoint_that_answers_nonsense_is_there_and_not_given_up(server: ChatServer, tmp_path: Path) -> None:
+    server.says = lambda asked: (400, {"error": "no"}, {})
+    chat = client(server, tmp_path, give_up=2)
     for number in range(4):
-        with pytest.raises(InputError) as refused:
+        with pytest.raises(InputError, match="refused while trying"):
             chat.ask([{"role": "user", "content": str(number)}], "trying")
-    assert refused.value.expected == "an answer within 0.1 s"
-    assert refused.value.remedy == "mend the server, or allow more `seconds`"
+    assert len(server.asked) == 4
 
 
 def test_an_endpoint_that_failed_three_questions_is_tried_once_for_the_next(server: ChatServer, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 
+from recallbench.model_endpoint import GIVEN_UP
 from recallbench.reports.cells import figure
 from recallbench.reports.comparison import LEVEL, p_text, signed, signed_range
 from recallbench.reports.stages.beside import Beside, StageCosts
@@ -87,9 +88,14 @@ def kinds_table(pipeline: PipelinePart) -> Table:
 
 
 def idle_sentences(pipeline: PipelinePart) -> list[str]:
-    """Return a sentence for each stage that changed nothing, or nothing that a recall could tell of."""
+    """Return a sentence for each stage that gave its endpoint up, or changed nothing, or nothing that recall tells."""
     told = ((name, _idle(effect)) for name, effect in effects_of(pipeline).items())
-    return [f"{name} {words}" for name, words in told if words]
+    given_up = [
+        f"{stage.name} gave its endpoint up {stage.settings[GIVEN_UP]}"
+        for stage in pipeline.stages
+        if GIVEN_UP in stage.settings
+    ]
+    return [*given_up, *(f"{name} {words}" for name, words in told if words)]
 
 
 def reading(pipeline: PipelinePart, costs: StageCosts | None = None) -> list[str]:

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from recallbench.addresses import CHAT, Part
-from recallbench.model_endpoint import MODEL, ModelEndpoint, recorded_model
+from recallbench.model_endpoint import GIVE_UP, GIVEN_UP, MODEL, ModelEndpoint, recorded_model
 from recallbench.retrieval.chat.kept_answers import ChatAnswer, KeptAnswers, request_key
 from recallbench.retrieval.chat.prompts import Message
 from recallbench.usage import Usage, usage_of
@@ -54,13 +55,18 @@ class ChatClient:
         *,
         seconds: float,
         part: Part = CHAT,
+        give_up: int = GIVE_UP,
+        note: Callable[[str], None] = lambda text: None,
     ) -> None:
         """`name` is an address with or without a #MODEL; `seconds` are what an answer may take, all tries together."""
-        self._endpoint = ModelEndpoint(name, environ, part)
+        self._endpoint = ModelEndpoint(name, environ, part, give_up=give_up, note=note)
         self._sampling = sampling
         self._seconds = seconds
         self._kept = KeptAnswers(cache_dir)
         self._answers: dict[str, ChatAnswer] = {}
+        self._counting = Lock()
+        self._asking: dict[str, Lock] = {}
+        """By the hash of a request: whoever wants the same meanwhile waits for its answer, and asks for none."""
         self.waited = 0.0
         """Seconds that kept answers took when they were asked for, as far as questions were timed."""
         self._fresh = 0
@@ -93,6 +99,7 @@ class ChatClient:
             "endpoint": self.address,
             "model": recorded_model(self.model),
             "model as answered": ", ".join(sorted(models)) or "not stated",
+            **({GIVEN_UP: words} if (words := self._endpoint.given_up) else {}),
             **{name: f"{value:g}" for name, value in self._sampling.document().items()},
         }
 
@@ -117,25 +124,28 @@ class ChatClient:
         answer, each after tries that together take no longer than the seconds that an answer is given.
         """
         request = {"messages": [dict(message) for message in messages], **self._sampling.document()}
-        key = request_key(self.address, self.model, request)
-        answer = self._answers.get(key.sha256) or self._kept.find(key)
-        if answer is None:
-            answer = self._asked(request, doing)
-            self._kept.keep(key, answer)
-            self._fresh += 1
+        key = request_key(self.address, self._endpoint.model_in_time(doing, self._seconds), request)
+        with self._counting:
+            asking = self._asking.setdefault(key.sha256, Lock())
+        with asking:
+            answer = self._answers.get(key.sha256) or self._kept.find(key)
+            if fresh := answer is None:
+                answer = self._asked(request, doing)
+                self._kept.keep(key, answer)
             self._answers[key.sha256] = answer
-            return answer
-        if timed:
-            self.waited += answer.seconds
-        self._answers[key.sha256] = answer
-        return replace(answer, kept=True)
+        with self._counting:
+            if fresh:
+                self._fresh += 1
+            elif timed:
+                self.waited += answer.seconds
+        return answer if fresh else replace(answer, kept=True)
 
     def close(self) -> None:
         """Release the connections. May be called twice."""
         self._endpoint.close()
 
     def _asked(self, request: Mapping[str, Any], doing: str) -> ChatAnswer:
-        since = time.monotonic()
+        since, cold = time.monotonic(), not self._fresh
         answer = self._endpoint.ask_in_time(
             "/chat/completions", request, doing, seconds=self._seconds, lacking=_lacking
         )
@@ -146,7 +156,7 @@ class ChatClient:
             usage=usage_of(answer),
             finish=str(answer["choices"][0].get("finish_reason") or ""),
             seconds=round(time.monotonic() - since, 3),
-            cold=not self._fresh,
+            cold=cold,
         )
 
 

@@ -37,14 +37,23 @@ def max_tokens(default: int) -> StageOption:
 
 def chat_options(most: StageOption) -> tuple[StageOption, ...]:
     """Return the options of a stage whose answers are bounded by `most`."""
-    return (OPTIONS.address, OPTIONS.model, OPTIONS.key_from, most, TEMPERATURE, SEED, OPTIONS.seconds)
+    return (OPTIONS.address, OPTIONS.model, OPTIONS.key_from, most, TEMPERATURE, SEED, *OPTIONS.patience)
 
 
 def open_chat(request: StageRequest, most: StageOption) -> ChatClient:
     """Return the client that these options ask for; raises UsageError where the key that they name is not there."""
     options, named = request.options, OPTIONS.read(request)
     sampling = Sampling(most.read(options), TEMPERATURE.read(options), SEED.read(options))
-    return ChatClient(named.name, request.environ, request.cache_dir, sampling, seconds=named.seconds, part=named.part)
+    return ChatClient(
+        named.name,
+        request.environ,
+        request.cache_dir,
+        sampling,
+        seconds=named.seconds,
+        part=named.part,
+        give_up=named.give_up,
+        note=request.note,
+    )
 
 
 def chat_settings(client: ChatClient, *prompts: str) -> Mapping[str, str]:

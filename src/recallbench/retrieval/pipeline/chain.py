@@ -6,11 +6,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import zip_longest
+from typing import Any, TypeVar
 
 import numpy as np
 
 from recallbench.errors import InputError
+from recallbench.retrieval.at_once import Attempt, attempts
+from recallbench.retrieval.pipeline.in_step import Way, Work, in_step
 from recallbench.retrieval.pipeline.pipeline import StageSpec
 from recallbench.retrieval.pipeline.trace import BatchTrace
 from recallbench.retrieval.stages.candidates import Candidates
@@ -25,6 +29,7 @@ from recallbench.retrieval.stages.stage import (
 )
 from recallbench.stores.store import Hit, Matrix, Query, Store
 
+T = TypeVar("T")
 Encode = Callable[[Sequence[str], bool], Matrix]
 """Texts to vectors; the flag says that they are passages and not questions."""
 
@@ -104,21 +109,34 @@ class Chain:
 
     def pass_through(self, batch: QuestionBatch) -> Passage:
         """Send questions through all stages."""
-        variants = self._rewritten(batch, self._rewriters)
-        passage = Passage(batch, variants, self._search(batch, variants, self.legs))
-        self._follow(passage, self._followers, None)
-        return passage
+        (attempt,) = self.pass_each([batch])
+        return attempt.result()
 
-    def without(self, name: str, whole: Passage, left: str = "") -> tuple[Candidates, bool] | None:
-        """Return what comes out without one stage, and whether a slow stage or a search had to work once more.
+    def pass_each(self, batches: Sequence[QuestionBatch]) -> list[Attempt[Passage]]:
+        """Send batches through all stages together, each by itself; return what became of each."""
+        return in_step([self._pass(batch) for batch in batches], self._carry_out)
+
+    def each_without(
+        self, name: str, wholes: Sequence[Passage], left: str = ""
+    ) -> list[Attempt[tuple[Candidates, bool] | None]]:
+        """Return what comes out of each without one stage, and whether a slow stage or a search had to work once more.
 
         Without a fuse one leg goes on alone: `left`, or the first. None where the pipeline is none without the stage.
         """
+        return in_step([self._without(name, whole, left) for whole in wholes], self._carry_out)
+
+    def _pass(self, batch: QuestionBatch) -> Way[Passage]:
+        variants = yield from self._rewritten(batch, self._rewriters)
+        passage = Passage(batch, variants, self._search(batch, variants, self.legs))
+        yield from self._follow(passage, self._followers, None)
+        return passage
+
+    def _without(self, name: str, whole: Passage, left: str) -> Way[tuple[Candidates, bool] | None]:
         batch, variants, found, followers = whole.batch, whole.variants, whole.found, self._followers
         again = False
         if any(name == opened.spec.name for opened in self._rewriters):
             others = [opened for opened in self._rewriters if opened.spec.name != name]
-            variants = self._rewritten(batch, others)
+            variants = yield from self._rewritten(batch, others)
             kept = None if variants is not None else _lists_of_questions(whole)
             again = kept is None
             found = self._search(batch, variants, self.legs) if kept is None else kept
@@ -135,16 +153,16 @@ class Chain:
                 before = whole.lists[place - 1][1] if place else found[0].candidates
                 found, followers = [Found(found[0].leg, 0, before)], followers[place + 1 :]
         passage = Passage(batch, variants, found)
-        repeated = self._follow(passage, followers, whole)
+        repeated = yield from self._follow(passage, followers, whole)
         return passage.final, again or repeated
 
-    def _rewritten(self, batch: QuestionBatch, rewriters: Sequence[OpenedStage]) -> list[list[Variant]] | None:
+    def _rewritten(self, batch: QuestionBatch, rewriters: Sequence[OpenedStage]) -> Way[list[list[Variant]] | None]:
         if not rewriters:
             return None
         rows: list[list[Variant]] = [[] for _ in batch.queries]
         for opened in rewriters:
-            with self._timed(opened.spec.name, opened.stage):
-                given = opened.stage.rewrite(batch)  # type: ignore[attr-defined]
+            assert isinstance(opened.stage, RewriteStage)
+            given = yield from self._worked(opened, partial(opened.stage.rewrite, batch))
             for query, row, variants in zip(batch.queries, rows, given, strict=True):
                 if not any(variant.text.strip() for variant in variants):
                     raise InputError(
@@ -196,7 +214,7 @@ class Chain:
 
         return [[asked(query, variant) for variant in row] for query, row in zip(batch.queries, variants, strict=True)]
 
-    def _follow(self, passage: Passage, followers: Sequence[OpenedStage], whole: Passage | None) -> bool:
+    def _follow(self, passage: Passage, followers: Sequence[OpenedStage], whole: Passage | None) -> Way[bool]:
         """Send what was found through these stages; what `whole` has of the same input is taken from it.
 
         Return whether a slow stage worked once more.
@@ -218,12 +236,25 @@ class Chain:
                     passage.lists.append((opened, candidates))
                     continue
                 repeated = repeated or (whole is not None and stage.slow)
-                with self._timed(name):
-                    candidates = stage.apply(passage.batch, candidates)
+                candidates = yield from self._worked(opened, partial(stage.apply, passage.batch, candidates))
             if opened.keep is not None:
                 candidates = candidates.first(opened.keep)
             passage.lists.append((opened, candidates))
         return repeated
+
+    def _worked(self, opened: OpenedStage, call: Callable[[], T]) -> Way[T]:
+        """Return what a stage gives: at once, or when it has its turn among the questions that it may have together."""
+        name, stage = opened.spec.name, opened.stage
+        if stage.at_once > 1:
+            given: T = yield Work(name, call)
+            return given
+        with self._timed(name, stage):
+            return call()
+
+    def _carry_out(self, name: str, calls: Sequence[Callable[[], Any]]) -> list[Attempt[Any]]:
+        stage = next(opened.stage for opened in self.stages if opened.spec.name == name)
+        with self._timed(name, stage):
+            return list(attempts(calls, stage.at_once))
 
     @contextmanager
     def _timed(self, name: str, stage: Stage | None = None) -> Iterator[None]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, ClassVar
 
-from recallbench.errors import Blocked, InputError
 from recallbench.progress import Advance
+from recallbench.retrieval.at_once import Attempt
 from recallbench.retrieval.pipeline.chain import Chain, Encode, Leg, OpenedStage, Passage
 from recallbench.retrieval.pipeline.pipeline import Pipeline
 from recallbench.retrieval.pipeline.trace import BatchTrace
@@ -19,6 +19,8 @@ from recallbench.usage import Usage
 
 AT_ONCE = 256
 """Questions that go through the stages together; one by one where a stage is slow, so that its progress is seen."""
+ROUNDS = 4
+"""Where a stage asks several questions at once, how many times as many go through it before the next stage has them."""
 
 
 class PipelineStore(Store):
@@ -70,6 +72,9 @@ class PipelineStore(Store):
         return self._chain.pass_through(QuestionBatch([query], self._memory, timed=True)).final.first(k).hits_of(0)
 
     def search_many(self, queries: Sequence[Query], k: int) -> Iterator[list[Hit]]:
+        if self.together > 1:
+            yield from (attempt.result() for attempt in self.search_each(queries, k))
+            return
         at_once = 1 if self.is_slow else AT_ONCE
         for start in range(0, len(queries), at_once):
             self._chain.seconds = self._seconds
@@ -77,6 +82,26 @@ class PipelineStore(Store):
             if self.recording:
                 self._passages.append(passage)
             yield from passage.final.first(k).hits()
+
+    @property
+    def together(self) -> int:
+        """How many questions go through the stages together, each by itself: one, unless a stage asks several."""
+        most = max((opened.stage.at_once for opened in self.stages), default=1)
+        return 1 if most == 1 else ROUNDS * most
+
+    def search_each(self, queries: Sequence[Query], k: int) -> Iterator[Attempt[list[Hit]]]:
+        """Yield what came of each question, in their order; one that fails stops no other."""
+        for start in range(0, len(queries), self.together):
+            self._chain.seconds = self._seconds
+            batches = [QuestionBatch([query], self._memory) for query in queries[start : start + self.together]]
+            for attempt in self._chain.pass_each(batches):
+                if attempt.error is not None:
+                    yield Attempt(None, attempt.error, attempt.seconds)
+                    continue
+                passage = attempt.result()
+                if self.recording:
+                    self._passages.append(passage)
+                yield Attempt(passage.final.first(k).hits_of(0), None, attempt.seconds)
 
     def last_seconds(self) -> Mapping[str, float]:
         """Return what the last single search took, by stage."""
@@ -90,12 +115,14 @@ class PipelineStore(Store):
         """Yield what was recorded since the last call, with the rankings without each stage, cut at this depth."""
         passages, self._passages = self._passages, []
         self._chain.seconds = {}  # what is done once more for a comparison is no part of the pipeline's own time
-        for passage in passages:
-            trace = passage.trace()
+        for start in range(0, len(passages), self.together):
+            some = passages[start : start + self.together]
+            traces = [passage.trace() for passage in some]
             for name in self.compared:
-                self._compare(name, passage, depth, trace)
-            yield passage.batch.queries, trace
-            advance(len(passage.batch))
+                self._compare(name, some, depth, traces)
+            for passage, trace in zip(some, traces, strict=True):
+                yield passage.batch.queries, trace
+                advance(len(passage.batch))
 
     @property
     def compared(self) -> list[str]:
@@ -107,37 +134,39 @@ class PipelineStore(Store):
             if not (alone and spec.kind == "search")
         ]
 
-    def _compare(self, name: str, passage: Passage, depth: int, trace: BatchTrace) -> None:
+    def _compare(self, name: str, passages: Sequence[Passage], depth: int, traces: Sequence[BatchTrace]) -> None:
         """Note what comes out without a stage: without a fuse, of each leg alone."""
         fuses = any(name == spec.name for spec in self.pipeline.of_kind("fuse"))
         legs = [leg.spec.name for leg in self.legs] if fuses else [""]
-        found = [self._without(name, leg, passage, depth) for leg in legs]
-        for leg, outcome in zip(legs, found, strict=True):
-            place, key = (trace.without, name) if leg == legs[0] else (trace.alone, leg)
-            if outcome is not None:
-                place[key] = outcome[0]
-        again = [outcome[1] for outcome in found if outcome is not None and outcome[1] is not None]
-        if again:
-            trace.again[name] = [any(again)] * len(passage.batch)
+        by_leg = [list(self._without(name, leg, passages, depth)) for leg in legs]
+        for passage, trace, *found in zip(passages, traces, *by_leg, strict=True):
+            for leg, outcome in zip(legs, found, strict=True):
+                place, key = (trace.without, name) if leg == legs[0] else (trace.alone, leg)
+                if outcome is not None:
+                    place[key] = outcome[0]
+            again = [outcome[1] for outcome in found if outcome is not None and outcome[1] is not None]
+            if again:
+                trace.again[name] = [any(again)] * len(passage.batch)
 
     def _without(
-        self, name: str, leg: str, passage: Passage, depth: int
-    ) -> tuple[list[tuple[int, ...] | None], bool | None] | None:
-        """Return the rankings without a stage, None for each where that failed, and whether anything worked again."""
+        self, name: str, leg: str, passages: Sequence[Passage], depth: int
+    ) -> Iterator[tuple[list[tuple[int, ...] | None], bool | None] | None]:
+        """Yield of each the rankings without a stage, None for each where that failed, and whether any worked again."""
         before = [opened.stage.usage for opened in self.stages]
-        try:
-            outcome = self._chain.without(name, passage, leg)
-        except (InputError, Blocked):
-            if not self.pipeline.asks_endpoint:
-                raise
-            return [None] * len(passage.batch), None  # the question was answered: only its comparison is missing
-        finally:
-            for opened, usage in zip(self.stages, before, strict=True):
-                self._compared[opened.spec.name] += opened.stage.usage - usage
-        if outcome is None:
-            return None
-        final, again = outcome
-        return [sort_hits(hits)[0] for hits in final.first(depth).hits()], again
+        attempts = self._chain.each_without(name, passages, leg)
+        for opened, usage in zip(self.stages, before, strict=True):
+            self._compared[opened.spec.name] += opened.stage.usage - usage
+        for passage, attempt in zip(passages, attempts, strict=True):
+            if attempt.error is not None and self.pipeline.asks_endpoint:
+                # The question was answered: only its comparison is missing.
+                yield [None] * len(passage.batch), None
+                continue
+            outcome = attempt.result()
+            if outcome is None:
+                yield None
+            else:
+                final, again = outcome
+                yield [sort_hits(hits)[0] for hits in final.first(depth).hits()], again
 
     def totals(self) -> list[dict[str, Any]]:
         """Return for each stage its seconds over all questions, its tokens, and what else differs from run to run."""

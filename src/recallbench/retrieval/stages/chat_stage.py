@@ -23,13 +23,14 @@ class ChatStage(Stage):
     prompts: ClassVar[tuple[str, ...]]
     """The names of the prompts that it asks with."""
 
-    def __init__(self, client: ChatClient, options: Mapping[str, str]) -> None:
+    def __init__(self, client: ChatClient, options: Mapping[str, str], at_once: int = 1) -> None:
         self._client = client
         self._options = options
+        self._at_once = at_once
 
     @classmethod
     def open(cls, request: StageRequest) -> Self:
-        return cls(open_chat(request, cls.most), request.options)
+        return cls(open_chat(request, cls.most), request.options, OPTIONS.read(request).at_once)
 
     @classmethod
     def endpoint_status(cls, request: StageRequest) -> tuple[bool, str, str]:
@@ -38,6 +39,10 @@ class ChatStage(Stage):
     def settings(self) -> Mapping[str, str]:
         cut = sum(answer.cut for answer in self._client.answers)
         return {**chat_settings(self._client, *self.prompts), "answers cut at max_tokens": str(cut)}
+
+    @property
+    def at_once(self) -> int:
+        return self._at_once
 
     @property
     def usage(self) -> Usage:

@@ -10,10 +10,19 @@ from typing import NamedTuple, Self
 
 from recallbench.addresses import WEB, Part, recorded_name, scheme_of
 from recallbench.errors import RecallBenchError, UsageError
-from recallbench.model_endpoint import MODEL, ModelEndpoint
-from recallbench.retrieval.stages.stage import StageOption, StageRequest
+from recallbench.model_endpoint import GIVE_UP, MODEL, ModelEndpoint
+from recallbench.retrieval.stages.stage import StageOption, StageRequest, positive
 
+MOST_AT_ONCE = 100
+"""The most questions at a time: as many connections as a client holds."""
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
+
+
+def _read_at_once(text: str) -> int:
+    number = positive(text)
+    if number > MOST_AT_ONCE:
+        raise ValueError(f"{text} is more than {MOST_AT_ONCE}")
+    return number
 
 
 class NamedEndpoint(NamedTuple):
@@ -25,6 +34,22 @@ class NamedEndpoint(NamedTuple):
     """With the variable that holds its key."""
     seconds: float
     """What one answer may take, all tries together."""
+    at_once: int
+    """How many questions are asked at a time."""
+    give_up: int
+    """The requests in a row without an answer after which none is sent any more."""
+
+
+# Without a default that is recorded: results that were made without these options have the same bytes as ever.
+AT_ONCE = StageOption(
+    "at_once", "How many questions are asked at a time; one where it is left out", parse=_read_at_once, decides=False
+)
+GIVE_UP_AFTER = StageOption(
+    "give_up_after",
+    f"After how many requests in a row without an answer no further one is sent; {GIVE_UP} where it is left out",
+    parse=positive,
+    decides=False,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +61,8 @@ class EndpointOptions:
     model: StageOption
     key_from: StageOption
     seconds: StageOption
+    at_once: StageOption = AT_ONCE
+    give_up: StageOption = GIVE_UP_AFTER
 
     @classmethod
     def of(cls, part: Part, seconds: float) -> Self:
@@ -89,6 +116,11 @@ class EndpointOptions:
             ),
         )
 
+    @property
+    def patience(self) -> tuple[StageOption, ...]:
+        """The options that say how long and how it is waited for answers."""
+        return (self.seconds, self.at_once, self.give_up)
+
     def read(self, request: StageRequest) -> NamedEndpoint:
         """Return the endpoint that a stage asks; raises UsageError where the key that it names is not there."""
         options, key_from = request.options, self.key_from.read(request.options)
@@ -100,7 +132,13 @@ class EndpointOptions:
             )
         model, address = self.model.read(options), self.address.read(options)
         name = address if model is None else f"{address}#{model}"
-        return NamedEndpoint(name, replace(self.part, token=key_from), self.seconds.read(options))
+        return NamedEndpoint(
+            name,
+            replace(self.part, token=key_from),
+            self.seconds.read(options),
+            self.at_once.read(options) or 1,
+            self.give_up.read(options) or GIVE_UP,
+        )
 
     def status(self, request: StageRequest) -> tuple[bool, str, str]:
         """Return whether the endpoint could be asked now, what was seen, and what would help if not."""

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 
 from recallbench.addresses import RERANKER
 from recallbench.escaping.terminal import shortened
-from recallbench.model_endpoint import ModelEndpoint
+from recallbench.model_endpoint import GIVEN_UP, ModelEndpoint
 from recallbench.retrieval.stages.candidates import Candidates
 from recallbench.retrieval.stages.endpoint_options import EndpointOptions, NamedEndpoint
 from recallbench.retrieval.stages.rerank import TOKEN_BUDGET, TOP, RerankStage
@@ -38,7 +38,7 @@ class EndpointRerankStage(RerankStage):
         OPTIONS.key_from,
         TOP,
         TOKEN_BUDGET,
-        OPTIONS.seconds,
+        *OPTIONS.patience,
     )
     asks_endpoint: ClassVar[bool] = True
 
@@ -52,7 +52,10 @@ class EndpointRerankStage(RerankStage):
 
     def __init__(self, request: StageRequest, named: NamedEndpoint) -> None:
         super().__init__(request.name, request.options)
-        self._endpoint = ModelEndpoint(named.name, request.environ, named.part)
+        self._endpoint = ModelEndpoint(
+            named.name, request.environ, named.part, give_up=named.give_up, note=request.note
+        )
+        self._at_once = named.at_once
         self._seconds = named.seconds
         self._timing = Usage()
         """Of questions that were asked once more to time them."""
@@ -60,8 +63,13 @@ class EndpointRerankStage(RerankStage):
     def settings(self) -> Mapping[str, str]:
         answered = ", ".join(sorted(self._endpoint.answered)) or "not stated"
         told = {"endpoint": self._endpoint.address, "model": self._endpoint.model, "model as answered": answered}
+        told |= {GIVEN_UP: words} if (words := self._endpoint.given_up) else {}
         budget = f"estimated, {CHARACTERS} characters each"
         return told if self._budget is None else {**told, "tokens of the budget": budget}
+
+    @property
+    def at_once(self) -> int:
+        return self._at_once
 
     @property
     def usage(self) -> Usage:

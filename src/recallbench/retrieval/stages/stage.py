@@ -55,6 +55,11 @@ class StageRequest:
     legs: Sequence[str] = ()
     """The names of the pipeline's legs, in their order."""
 
+    def note(self, text: str) -> None:
+        """Say one line to whoever listens, with the stage's name before it."""
+        if self.progress is not None:
+            self.progress.note(f"{self.name}: {text}")
+
 
 @dataclass(frozen=True, slots=True)
 class QuestionBatch:
