@@ -92,6 +92,7 @@ class CostDocument(DocumentPart):
         description="of a prompt of the answering model, on average, as its endpoint counted; null where none answers"
     )
     estimates: EstimatesPart | None
+    unstated: list[str] = Field(description="stores that did not say how many bytes they hold")
 
 
 def cost_document(result: str, ledgers: Ledgers, prices: Prices, answering: str = "") -> CostDocument:
@@ -110,6 +111,7 @@ def cost_document(result: str, ledgers: Ledgers, prices: Prices, answering: str 
         per=_units(ledgers, prices),
         hit_rates=[HitRatePart(what=r.what, hits=r.hits, of=r.of, share=r.share) for r in ledgers.hit_rates],
         context_tokens=sum(prompts) / ledgers.questions if prompts and ledgers.questions else None,
+        unstated=list(ledgers.unstated),
         estimates=_estimates(ledgers, prices, answering or ledgers.answering or prices.answering),
     )
 
@@ -200,7 +202,8 @@ def sentences(document: CostDocument) -> list[str]:
     """Return how the tables are read, what was kept from before, and the estimates, each called that."""
     lines = [
         "what is stored is paid by the month, and is in no sum",
-        "processor seconds are those of this process, without any server's",
+        "processor seconds are those of this process, and of the database server where a line says so",
+        *(f"bytes that are stored: not stated by {name}" for name in document.unstated),
         *_kept(document),
         "tokens are those of all answers, as when they were asked for: a kept one cost nothing in this run",
     ]

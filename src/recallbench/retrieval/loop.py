@@ -69,6 +69,7 @@ def retrieve(
     if control is not None:
         control.prepare(0)
     result.version = store.version()
+    timings.server = store.server_cpu_seconds
     if pipeline is not None:
         pipeline.recording = traced
     # A slow pipeline works once more where its stages are compared.

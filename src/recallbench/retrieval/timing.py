@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -13,6 +13,10 @@ SLOW_SAMPLE = 20
 """The same, of a pipeline in which a stage takes milliseconds or more."""
 COLD_SAMPLE = 3
 """Queries timed in a fresh session each; making a session costs more than the query."""
+
+
+def _no_server() -> float | None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,10 @@ class Timings:
     phases: dict[str, float] = field(default_factory=dict)
     cpu: dict[str, float] = field(default_factory=dict)
     """The same phases in seconds of all processors together, as far as this process had them."""
+    server_cpu: dict[str, float] = field(default_factory=dict)
+    """Those that a database server of our own had; only of phases at whose ends it was asked."""
+    server: Callable[[], float | None] = _no_server
+    """Returns the seconds of processors that such a server has had so far; None where there is none."""
     sample: list[QueryTime] = field(default_factory=list)
     answers: list[AnswerTime] = field(default_factory=list)
     """Of each stage behind the ranking in turn, question by question."""
@@ -57,12 +65,15 @@ class Timings:
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
         """Add the time of a block to a phase."""
+        served = self.server()
         started, worked = time.perf_counter(), time.process_time()
         try:
             yield
         finally:
             self.phases[name] = self.phases.get(name, 0.0) + time.perf_counter() - started
             self.cpu[name] = self.cpu.get(name, 0.0) + time.process_time() - worked
+            if served is not None and (now := self.server()) is not None:
+                self.server_cpu[name] = self.server_cpu.get(name, 0.0) + max(now - served, 0.0)
 
 
 def sample_evenly(total: int, most: int = SAMPLE) -> frozenset[int]:

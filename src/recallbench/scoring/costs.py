@@ -201,6 +201,8 @@ class Ledgers:
     """The model that answers; empty where none does."""
     uncounted: Mapping[LedgerName, Sequence[str]] = field(default_factory=dict)
     """What was used and nobody counted."""
+    unstated: Sequence[str] = ()
+    """The stores that did not say how many bytes they hold."""
 
     def sum(self, prices: Prices, *names: LedgerName) -> Money:
         """Return what these ledgers cost together; what nobody counted has no price."""

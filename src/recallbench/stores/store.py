@@ -197,6 +197,13 @@ class Store(ABC):
         """Return the bytes that it holds now, by what they are; empty where it can't say."""
         return {}
 
+    def server_cpu_seconds(self) -> float | None:
+        """Return the seconds of processors that its server has had so far; None where that is not one of our own.
+
+        Asked at the ends of each phase, so it is to take less than a millisecond.
+        """
+        return None
+
     @abstractmethod
     def close(self) -> None:
         """Release everything; leaves nothing behind. May be called twice."""

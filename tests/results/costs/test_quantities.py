@@ -62,3 +62,34 @@ def test_a_result_of_before_says_that_it_does_not_tell(tmp_path: Path) -> None:
     (tmp_path / "environment.json").write_text('{"quantities": {"cpu_seconds": {"search": "long"}}}')
     with pytest.raises(InputError, match="not what a run used"):
         read_quantities(tmp_path)
+
+
+@pytest.mark.parametrize(("answer", "told"), [("7 * len(self.texts)", True), ("-1", False), ("'many'", False)])
+def test_a_memory_of_ones_own_may_say_how_many_bytes_it_holds(tmp_path: Path, answer: str, told: bool) -> None:
+    beir(tmp_path / "team")
+    (tmp_path / "words.py").write_text(
+        "class Words:\n"
+        "    def __init__(self):\n        self.texts = {}\n"
+        "    def add(self, id, text):\n        self.texts[id] = text\n"
+        "    def search(self, query, k):\n        return list(self.texts)[:k]\n"
+        f"    def stored_bytes(self):\n        return {answer}\n"
+    )
+    done = recallbench("evaluate", "team", "--store", "python:words:Words", "--folder", "r", "-q", cwd=tmp_path)
+    if not told:
+        assert "of stored_bytes() a whole number of 0 or more" in done.stderr
+        return
+    assert read_quantities(tmp_path / "r").stored_bytes == {"memory": 7 * 5}
+    assert "not stated" not in recallbench("costs", "r", cwd=tmp_path).stdout
+
+
+@pytest.mark.marked
+def test_the_processors_of_an_embedded_server_are_counted_and_named(tmp_path: Path) -> None:
+    beir(tmp_path / "team")
+    words = ("evaluate", "team", "--store", "pgvector", "--embedder", "hash", "--folder", "r", "-q")
+    assert recallbench(*words, cwd=tmp_path).returncode == 0
+    assert list(read_quantities(tmp_path / "r").server_cpu_seconds) == ["ingest", "ready", "search"]
+    lines = recallbench("costs", "r", cwd=tmp_path).stdout.splitlines()
+    named = [line.split()[0] for line in lines if "of the database server" in line and "processor seconds" in line]
+    assert named[:3] == ["ingest", "index", "query"]
+    assert not any("processors of pgvector's server" in line for line in lines)
+    assert recallbench("audit", "r", cwd=tmp_path).stdout.count("  fail ") == 0

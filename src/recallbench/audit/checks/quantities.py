@@ -39,6 +39,9 @@ def impossible(subject: AuditSubject) -> Iterator[str]:
     for stage in by_stage:
         if min(astuple(stage.tokens)) < 0:
             yield f"{STAGES}: less than no tokens, by {stage.stage[:60]}"
+    wall = used.cpu_seconds.keys()
+    if not used.server_cpu_seconds.keys() <= wall or any(seconds < 0 for seconds in used.server_cpu_seconds.values()):
+        yield f"{FIELD}: {used.server_cpu_seconds} s of a server's processors"
     if any(size < 0 for size in used.stored_bytes.values()):
         yield f"{FIELD}: less than no bytes"
     listed = read_prices()

@@ -48,10 +48,13 @@ def ledgers(result: Result) -> Ledgers:
         context=context,
         lengths=_lengths(used, context),
         answering=generator.settings.get("model", "") if generator is not None else "",
-        uncounted=_uncounted(metrics, stages),
+        uncounted=_uncounted(metrics, stages, used),
+        unstated=_unstated(metrics, used),
     )
 
 
+OURS = ", embedded"
+"""What a store says of a server that this program started."""
 _PHASES: Mapping[str, str] = {
     "ingest": "taking segments in",
     "ready": "building what searching needs",
@@ -68,9 +71,28 @@ def _stages(metrics: Metrics, used: list[StageQuantities]) -> _Stages:
     return [(part, by_name[part.name]) for part in parts if part.name in by_name]
 
 
-def _uncounted(metrics: Metrics, stages: _Stages) -> dict[LedgerName, list[str]]:
-    names = dict.fromkeys((metrics.store.name, *(part.store for part, _ in stages if part.store)))
-    kinds = {name: find_store(name) for name in names}
+def _searched(metrics: Metrics) -> list[tuple[str, str, Mapping[str, str]]]:
+    """Return for each store that was searched its leg, if it is one, its name, and how it said that it worked."""
+    if metrics.pipeline is None:
+        return [("", metrics.store.name, metrics.store.evidence)]
+    # The evidence of the main leg stands with the result's store.
+    return [
+        (part.name, part.store, part.evidence or metrics.store.evidence)
+        for part in metrics.pipeline.stages
+        if part.store
+    ]
+
+
+def _unstated(metrics: Metrics, used: Quantities) -> list[str]:
+    """Return the stores that did not say how many bytes they hold."""
+    stated = {what.rpartition(": ")[0] for what in used.stored_bytes}
+    return list(dict.fromkeys(name for leg, name, _ in _searched(metrics) if leg not in stated))
+
+
+def _uncounted(metrics: Metrics, stages: _Stages, used: Quantities) -> dict[LedgerName, list[str]]:
+    counted = bool(used.server_cpu_seconds)
+    others = [name for _, name, facts in _searched(metrics) if not (counted and facts.get("server", "").endswith(OURS))]
+    kinds = {name: find_store(name) for name in dict.fromkeys(others)}
     elsewhere = [
         f"processors of {name}'s server" for name, kind in kinds.items() if kind and kind.never_cold != IN_PROCESS
     ]
@@ -115,6 +137,9 @@ def _endpoint_model(metrics: Metrics) -> str:
 def _phase(used: Quantities, phase: str, calls: int = 1) -> Iterator[CostLine]:
     if phase in used.cpu_seconds:
         yield CostLine(_PHASES[phase], used.cpu_seconds[phase] / calls, "processor seconds")
+    if phase in used.server_cpu_seconds:
+        what = f"{_PHASES[phase]}, of the database server"
+        yield CostLine(what, used.server_cpu_seconds[phase] / calls, "processor seconds")
 
 
 def _tokens(stages: _Stages, kinds: tuple[str, ...]) -> Iterator[CostLine]:

@@ -19,6 +19,8 @@ FIELD = "quantities"
 """The field of environment.json; results of earlier releases have none."""
 STAGES = "stages"
 """The field in which each stage of a pipeline tells of itself."""
+OF_SERVER = ("ingest", "ready", "search")
+"""The phases in which a database server works for what is measured."""
 KS = (1, 3, 5, 10)
 """How many hits a model may be given."""
 
@@ -73,6 +75,9 @@ class Quantities(_Quantities):
     """All that a run used, as far as it can be counted."""
 
     cpu_seconds: dict[str, float] = Field(description="by phase, of this process with its threads; no server's")
+    server_cpu_seconds: dict[str, float] = Field(
+        default={}, description="by phase, of a database server of the run's own; empty where there is none"
+    )
     stored_bytes: dict[str, int] = Field(description="by what they are; empty where the store can't say")
     embedded: dict[Role, EmbeddedPart] = Field(description="empty where nothing was embedded")
     texts: TextsPart
@@ -82,6 +87,11 @@ def quantities(retrieval: Retrieval, embedded: Mapping[Role, EmbeddedPart], ks: 
     """Return what a run used; `ks` are further depths of a context, beside the usual ones."""
     return Quantities(
         cpu_seconds={phase: round(seconds, 4) for phase, seconds in retrieval.timings.cpu.items()},
+        server_cpu_seconds={
+            phase: round(retrieval.timings.server_cpu[phase], 4)
+            for phase in OF_SERVER
+            if phase in retrieval.timings.server_cpu
+        },
         stored_bytes=dict(retrieval.stored),
         embedded=dict(embedded),
         texts=_texts(retrieval, sorted({k for k in (*KS, *ks) if k <= retrieval.calls.depth})),

@@ -235,6 +235,10 @@ class PipelineStore(Store):
             f"{leg.spec.name}: {what}": size for leg in self.legs for what, size in leg.store.stored_bytes().items()
         }
 
+    def server_cpu_seconds(self) -> float | None:
+        told = [seconds for leg in self.legs if (seconds := leg.store.server_cpu_seconds()) is not None]
+        return sum(told) if told else None
+
     def close(self) -> None:
         with ExitStack() as closing:
             for part in _parts(self):

@@ -12,7 +12,8 @@ once per scope with the scope's items and their vectors, and returns a searcher:
 `settings`, a mapping, of either is written into results; so is the module's `__version__`. What has a method `close` is
 closed when its scope is no longer asked. `--set name=value` is a parameter of the constructor, or of the function.
 `several_callers = True`, of class or function, says that searches may run at the same time, in several threads: without
-it none ever do.
+it none ever do. A method `stored_bytes()`, of the class or of what the function returns, says how many bytes its scope
+takes up; that of an instance for all scopes, how many it holds so far.
 """
 
 from __future__ import annotations
@@ -163,6 +164,11 @@ class CallableStore(Store):
         searcher, _ = self._scopes.pop(scope, (None, None))
         if searcher is not None and self._closes:
             searcher.close()
+
+    def stored_bytes(self) -> Mapping[str, int]:
+        told = [searcher.stored_bytes() for searcher, _ in self._scopes.values()]
+        stated = [size for size in told if size is not None]
+        return {"memory": sum(stated)} if stated else {}
 
     def version(self) -> str:
         return self._code.version

@@ -16,6 +16,7 @@ from recallbench.errors import UsageError
 from recallbench.escaping.terminal import shortened
 from recallbench.stores.outside.answer import GO_ON, Contract, question_of
 from recallbench.stores.outside.class_answer import HITS, KnownItems, Reading, read_answer
+from recallbench.stores.outside.held_bytes import held_bytes
 from recallbench.stores.outside.method import OF_ITEMS, OF_QUERIES, Method
 from recallbench.stores.outside.own_code import OwnCode
 from recallbench.stores.outside.own_loop import OwnLoop
@@ -78,6 +79,8 @@ class ClassMemory:
         self._run = f"recallbench-{secrets.token_hex(6)}"
         self._shared: Any = None
         self._loop: OwnLoop | None = None
+        self._counted = 0
+        """The bytes of a shared instance that were told before."""
         self.scored = True
         """Whether each answer so far had scores."""
 
@@ -142,6 +145,14 @@ class ClassMemory:
             otherwise=f"; {GO_ON}",
         )
 
+    def stored_bytes(self, instance: Any) -> int | None:
+        """Return how many bytes an instance says that it holds, of a shared one those that came since it was asked."""
+        held = held_bytes(self._code.name, instance, self._call)
+        if held is None or instance is not self._shared:
+            return held
+        more, self._counted = max(held - self._counted, 0), held
+        return more
+
     def release(self, instance: Any) -> None:
         """Close an instance, unless other scopes share it."""
         if instance is not self._shared and callable(close := getattr(instance, "close", None)):
@@ -203,6 +214,10 @@ class ClassSearcher:
         reading = self._memory.search(self._instance, query, k, self._known)
         self._memory.scored = self._memory.scored and reading.scored
         return reading.pairs
+
+    def stored_bytes(self) -> int | None:
+        """Return how many bytes the scope takes up, as far as the instance says so."""
+        return self._memory.stored_bytes(self._instance)
 
     def close(self) -> None:
         """Close the instance, unless other scopes share it."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from recallbench.errors import InputError
 from recallbench.stores.outside.answer import GO_ON, question_of
+from recallbench.stores.outside.held_bytes import held_bytes
 from recallbench.stores.outside.own_code import OwnCode
 from recallbench.stores.outside.parameters import Parameters
 from recallbench.stores.store import Item, Matrix, Query
@@ -71,6 +72,10 @@ class FunctionSearcher:
             expected="a list of (id, score) pairs",
             otherwise=f"; {GO_ON}",
         )
+
+    def stored_bytes(self) -> int | None:
+        """Return how many bytes the scope takes up, as far as the searcher says so."""
+        return held_bytes(self._code.name, self._searcher, self._code.call)
 
     def close(self) -> None:
         """Close the searcher, where it can be closed."""

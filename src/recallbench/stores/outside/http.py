@@ -5,13 +5,14 @@
     POST /search   {"scope": "…", "query": "…", "k": 10, "asked_at": "…", "vector": […]}
                    -> {"hits": [{"id": 1, "score": 0.9}]}
     GET  /version  -> {"version": "…", "needs_vectors": true, "scores_depend_on_k": false,
-                    "several_callers": true, "settings": {…}}                    (may be missing)
+                    "several_callers": true, "stored_bytes": 123456, "settings": {…}}     (may be missing)
     POST /forget   {"scope": "…"}                                                (may be missing)
 
 An answer is status 2xx with JSON; that of /ingest and /forget may be empty. Ids are whole numbers, scopes texts that no
 other run uses. The same item may come twice, since whatever fails on the way is sent again: the second replaces the
 first. `occurred_at`, `asked_at` (ISO 8601) and `vector` are left out where there are none; /ingest comes in pieces.
 Searches may come at the same time, over several connections, unless the service says `"several_callers": false`.
+`stored_bytes`, a whole number of 0 or more, is what it holds then; it is asked once all is in.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from recallbench.confidential import without_secrets
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.progress import Progress, Silent
 from recallbench.stores.outside.answer import ALIKE, BY_K, GO_ON, SCORES, Contract, question_of
+from recallbench.stores.outside.held_bytes import read_bytes
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import ELSEWHERE, Hit, Item, Matrix, Query, Store
@@ -56,6 +58,7 @@ class ServerInfo(NamedTuple):
     settings: Mapping[str, str]
     scores_depend_on_k: bool = False
     several_callers: bool = True
+    stored_bytes: int | None = None
 
 
 class HttpStore(Store):
@@ -175,6 +178,11 @@ class HttpStore(Store):
             "requests": f"{self._web.sent} sent, {self._web.again} of them again",
         }
 
+    def stored_bytes(self) -> Mapping[str, int]:
+        self._about = None  # asked anew: what was said at first was said of an empty memory
+        held = self.about().stored_bytes
+        return {} if held is None else {"memory": held}
+
     def close(self) -> None:
         """Ask the server to forget this run; one that can't, or is gone, keeps what it was given."""
         scopes, self._known = tuple(self._known) if self._forgets else (), {}
@@ -233,8 +241,11 @@ def _about(name: str, answer: Any) -> ServerInfo:
         or not all(_line(text) for pair in settings.items() for text in map(str, pair))
     ):
         raise _unfit(name, "settings as an object of numbers and texts of one line", _shortened(settings))
+    held = answer.get("stored_bytes")
+    if held is not None and read_bytes(held) is None:
+        raise _unfit(name, "stored_bytes as a whole number of 0 or more", _shortened(held))
     stated = without_secrets({key: str(value) for key, value in sorted(settings.items())})
-    return ServerInfo(version, needs, stated, by_k, several)
+    return ServerInfo(version, needs, stated, by_k, several, held)
 
 
 def _line(text: str) -> bool:

@@ -57,6 +57,7 @@ from recallbench.stores.postgres.postgres import (
     server_facts,
 )
 from recallbench.stores.postgres.status import server_status
+from recallbench.stores.postgres.tenancy import schema_bytes
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
@@ -316,6 +317,11 @@ class PgmnemoStore(Store):
             "other rows in the table": str(others),
             "told by the extension": "\n".join(self._notices.lines) or "nothing",
         }
+
+    def stored_bytes(self) -> Mapping[str, int]:
+        # Of the extension's whole schema: rows of others that lie there are in it, and their number is in the evidence.
+        connection, _ = self._open()
+        return {f"{what} of the schema {SCHEMA}": size for what, size in schema_bytes(connection, SCHEMA).items()}
 
     def close(self) -> None:
         from psycopg.pq import TransactionStatus

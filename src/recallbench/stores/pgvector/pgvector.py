@@ -277,6 +277,9 @@ class PgvectorStore(Store):
     def stored_bytes(self) -> Mapping[str, int]:
         return schema_bytes(self._open(), self.schema)
 
+    def server_cpu_seconds(self) -> float | None:
+        return self._sessions.server_cpu_seconds()
+
     def close(self) -> None:
         self._search = None
         self._sessions.close()

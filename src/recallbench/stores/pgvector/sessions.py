@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from recallbench.errors import Blocked
 from recallbench.stores.postgres.embedded import EmbeddedServer
 from recallbench.stores.postgres.postgres import connect, database_errors, ready_server, redacted
+from recallbench.stores.postgres.processes import cpu_seconds
 from recallbench.stores.postgres.tenancy import claim_schema, drop_schema
 
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ class Sessions:
     def embedded(self) -> bool:
         """Whether the server is one of our own."""
         return isinstance(self._server, EmbeddedServer)
+
+    def server_cpu_seconds(self) -> float | None:
+        """Return the seconds of processors that the server has had, where it is one of our own and runs."""
+        return cpu_seconds(self._server.pid) if isinstance(self._server, EmbeddedServer) else None
 
     @property
     def address(self) -> str:
