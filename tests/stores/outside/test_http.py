@@ -120,11 +120,13 @@ def test_a_servers_settings_and_version_are_recorded(script: Scripted) -> None:
         "http.contract": "1", "http.ef": "40", "http.index": "hnsw", "http.max_tokens": "512",
         "http.db_password": "***",  # nobody told of it here, but for its name
     }  # fmt: skip
-    script.answer = lambda path, body: {"version": "1.3"}
-    assert store.version() == "1.3"  # asked anew
+    assert store.stored_bytes() == {}
+    script.answer = lambda path, body: {"version": "1.3", "stored_bytes": 4096}
+    assert store.stored_bytes() == {"memory": 4096}  # asked anew
+    assert store.version() == "1.3"
     script.answer = lambda path, body: (404, {}, {})
     assert store.version() == "not stated by the server"
-    assert store.evidence()["requests"] == "6 sent, 0 of them again"
+    assert store.evidence()["requests"] == "8 sent, 0 of them again"
 
 
 @pytest.mark.parametrize(
@@ -137,6 +139,8 @@ def test_a_servers_settings_and_version_are_recorded(script: Scripted) -> None:
         {"version": "x" * 301},
         {"needs_vectors": "no"},
         {"scores_depend_on_k": "no"},
+        {"stored_bytes": -1},
+        {"stored_bytes": "1 MB"},
         {"settings": [1]},
         {"settings": {"a": {}}},
         {"settings": {"a": "one\n| two"}},

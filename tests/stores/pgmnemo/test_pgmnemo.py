@@ -66,6 +66,10 @@ def test_settings_are_in_force_and_read_back(standin: str) -> None:
             state = dict(store.settings())
             assert {name: state.get(name) for name in known} == known
             assert set(state) - set(known) <= {"hnsw.iterative_scan"}
+            tables, indexes = "tables of the schema pgmnemo", "indexes of the schema pgmnemo"
+            held = store.stored_bytes()
+            assert held.keys() == {tables, indexes}
+            assert held[tables] > 0
 
 
 def test_a_short_statement_timeout_of_the_role_is_lifted(standin: str) -> None:
