@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import pairwise
@@ -200,7 +201,8 @@ class Pipeline:
             )
         for spec in self.of_kind("fuse"):
             if issubclass(spec.stage, FuseStage):
-                spec.stage.check_legs(spec.options, [leg.name for leg in self.legs])
+                with _named(f"{self.source}, stage {self.stages.index(spec) + 1}"):
+                    spec.stage.check_legs(spec.options, [leg.name for leg in self.legs])
         lists = len(self.legs) * self.most_texts
         if lists > 1 and not self.of_kind("fuse"):
             raise UsageError(
@@ -245,7 +247,7 @@ def _kinds(stages: Iterable[StageSpec]) -> str:
 def _spec(table: Mapping[str, Any], where: str, taken: Sequence[str]) -> StageSpec:
     if not isinstance(table, Mapping):
         raise UsageError(f"{where} is no table", expected="kind, method and options", found=str(table)[:80])
-    try:
+    with _named(where):
         if "kind" not in table:
             raise UsageError(
                 "a stage has a kind", expected=", ".join(KINDS), found=", ".join(table) or "an empty table"
@@ -257,11 +259,18 @@ def _spec(table: Mapping[str, Any], where: str, taken: Sequence[str]) -> StageSp
         name = _name(table.get("name"), method, kind, taken)
         spec = StageSpec(kind, method, name, given)
         _check_options(spec, stage)
+    return spec
+
+
+@contextmanager
+def _named(where: str) -> Iterator[None]:
+    """Put the place of a stage before what is wrong with it."""
+    try:
+        yield
     except UsageError as error:
         raise UsageError(
             f"{where}: {error.problem}", expected=error.expected, found=error.found, remedy=error.remedy
         ) from None
-    return spec
 
 
 def _name(given: Any, method: str, kind: Kind, taken: Sequence[str]) -> str:

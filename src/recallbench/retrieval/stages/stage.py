@@ -187,11 +187,18 @@ class CandidateStage(Stage):
         """Return the candidates in their new order, with new scores that descend."""
 
 
+MOST = 10**9
+"""The greatest number that an option may count: more than any corpus has, and no more than every store can read."""
+
+
 def positive(text: str) -> int:
-    """Return a whole number of 1 or more; raises ValueError for another text."""
-    number = int(text)
-    if number < 1:
-        raise ValueError(f"{text} is less than 1")
+    """Return a whole number from 1 to MOST; raises ValueError for another text."""
+    try:
+        number = int(text)
+    except ValueError:
+        raise ValueError(f"{text[:40]}, which is no whole number") from None
+    if not 1 <= number <= MOST:
+        raise ValueError(f"{text[:40]}, which is not from 1 to {MOST:,}")
     return number
 
 
