@@ -1,7 +1,9 @@
 """The calls a store gets, their order, and the retrieval that comes of its answers."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,8 @@ from recallbench.embedding.hashing import HashEmbedder
 from recallbench.errors import InputError
 from recallbench.progress import Progress, Silent
 from recallbench.retrieval.loop import retrieve
+from recallbench.retrieval.pipeline.opening import open_pipeline
+from recallbench.retrieval.pipeline.pipeline import Pipeline
 from recallbench.retrieval.record import Calls, Retrieval
 from recallbench.retrieval.selection import select_questions
 from recallbench.retrieval.timing import Timings, sample_evenly
@@ -99,14 +103,29 @@ def ask(store: Store, *, limit: int | None = None, expected: int = 3, progress: 
     )
 
 
-@pytest.mark.parametrize(("stable", "answers"), [(True, 3), (False, 6)])
-def test_progress_counts_both_calls_of_a_question(stable: bool, answers: int) -> None:
+@pytest.mark.parametrize(
+    ("stable", "asking", "answers"), [(True, "asking", 3), (False, "asking twice, for 2 hits and for 5", 6)]
+)
+def test_progress_counts_both_calls_of_a_question(stable: bool, asking: str, answers: int) -> None:
     progress = RecordedProgress()
     ask(Witness(stable=stable), progress=progress)
-    assert progress.stages == [("ingesting", 3, "questions", 3), ("asking", answers, "answers", answers)]
+    assert progress.stages == [("ingesting", 3, "questions", 3), (asking, answers, "answers", answers)]
     progress = RecordedProgress()
     ask(Witness(stable=stable, scopewise=True), progress=progress)
-    assert progress.stages == [("ingesting and asking", answers, "answers", answers)]
+    assert progress.stages == [(f"ingesting and {asking}", answers, "answers", answers)]
+
+
+def test_trying_a_pipeline_without_its_stages_is_a_work_of_its_own() -> None:
+    pipeline = Pipeline.of([{"kind": "search", "method": "lexical"}, {"kind": "diversify", "method": "mmr"}])
+    progress = RecordedProgress()
+    with closing(open_pipeline(pipeline, lambda own: BM25Store(), None, environ={}, cache_dir=Path())) as store:
+        ask(store, progress=progress)
+    # It is done once for each haystack.
+    assert sorted(progress.stages) == [
+        ("ingesting and asking", 3, "answers", 3),
+        ("trying the pipeline without each stage", 1, "questions", 1),
+        ("trying the pipeline without each stage", 2, "questions", 2),
+    ]
 
 
 def test_a_store_never_sees_an_id_of_the_dataset() -> None:

@@ -21,6 +21,8 @@ from recallbench.retrieval.record import Calls, Retrieval, SegmentTokens
 from recallbench.retrieval.timing import COLD_SAMPLE, SAMPLE, SLOW_SAMPLE, QueryTime, Timings, sample_evenly
 from recallbench.stores.store import Hit, Query, Store
 
+COMPARING = "trying the pipeline without each stage"
+"""What is done, for those who wait, when every question was asked."""
 Haystacks = Callable[[], Iterable[Haystack]]
 
 
@@ -62,8 +64,8 @@ def retrieve(
     result.tokens = SegmentTokens() if embedder is not None and embedder.max_tokens is not None else None
     ids, vector_hash = OpaqueIds(), hashlib.sha256()
     pipeline = store if isinstance(store, PipelineStore) else None
-    slow = pipeline is not None and pipeline.is_slow
-    timed = sample_evenly(expected, SLOW_SAMPLE if slow else SAMPLE) if expected else frozenset()
+    most = SLOW_SAMPLE if pipeline is not None and pipeline.is_slow else SAMPLE
+    timed = sample_evenly(expected, most) if expected else frozenset()
     waiting: list[_Request] = []
     store.prepare(embedder.stored_dims if embedder is not None and store.needs_vectors else 0)
     if control is not None:
@@ -72,10 +74,11 @@ def retrieve(
     timings.server = store.server_cpu_seconds
     if pipeline is not None:
         pipeline.recording = traced
-    # A slow pipeline works once more where its stages are compared.
-    answers = expected * (1 if store.prefix_stable and not (slow and traced) else 2)
+    answers, asking = expected, "asking"
+    if not store.prefix_stable:
+        answers, asking = 2 * expected, f"asking twice, for {calls.k} hits and for {calls.depth}"
     stage = (
-        ("ingesting and asking", answers, "answers")
+        (f"ingesting and {asking}", answers, "answers")
         if store.one_scope_at_a_time
         else ("ingesting", expected, "questions")
     )
@@ -114,7 +117,7 @@ def retrieve(
                     result.control += _rankings(control, requests, calls.depth, lambda done: None, Failures())
                     control.forget(scope.scope)
             if store.one_scope_at_a_time:
-                _ask(store, requests, result, advance, timed)
+                _ask(store, requests, result, advance, timed, progress)
                 _note_stored(result.stored, store)
                 store.forget(scope.scope)
             else:
@@ -124,8 +127,8 @@ def retrieve(
         with result.timings.phase("ready"):
             store.ready()
         _note_stored(result.stored, store)
-        with progress.stage("asking", answers, "answers") as advance:
-            _ask(store, waiting, result, advance, timed)
+        with progress.stage(asking, answers, "answers") as advance:
+            _ask(store, waiting, result, advance, timed, progress)
     failures.refuse_all_failed(len(result.questions))
     result.failed = [question.id for question in result.questions if question.id in failures.reasons]
     result.vectors_sha256 = vector_hash.hexdigest() if embedder is not None else ""
@@ -135,7 +138,12 @@ def retrieve(
 
 
 def _ask(
-    store: Store, requests: Sequence[_Request], result: Retrieval, advance: Advance, timed: frozenset[int]
+    store: Store,
+    requests: Sequence[_Request],
+    result: Retrieval,
+    advance: Advance,
+    timed: frozenset[int],
+    progress: Progress,
 ) -> None:
     calls, timings, failures = result.calls, result.timings, result.failures
     sample = [request for i, request in enumerate(requests, start=len(result.rankings)) if i in timed]
@@ -151,8 +159,8 @@ def _ask(
     if result.short is not None:
         result.short += failures.empty_failed(short)
     if isinstance(store, PipelineStore) and store.recording:
-        with timings.phase("stages compared"):
-            result.traces += _traces(store, requests, calls.depth, advance if store.is_slow else lambda done: None)
+        with timings.phase("stages compared"), progress.stage(COMPARING, len(requests), "questions") as compared:
+            result.traces += _traces(store, requests, calls.depth, compared)
     _time(store, sample, "warm", result)
 
 
