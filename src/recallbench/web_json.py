@@ -61,7 +61,7 @@ class Web:
         self,
         method: str,
         path: str,
-        body: Mapping[str, Any] | None,
+        body: Mapping[str, Any] | bytes | None,
         doing: str,
         *,
         missing: tuple[int, ...] = (),
@@ -77,11 +77,9 @@ class Web:
 
         No more than `tries` are made, where these are given. `seconds` are the time of all tries and pauses together;
         what comes and can't be used is then asked for again too. `lacking` tells what an answer lacks, in words: empty
-        where it can be used.
+        where it can be used. A `body` may be `encoded` before.
         """
-        content = (
-            None if body is None else json.dumps(body, ensure_ascii=False, allow_nan=False).encode(errors="replace")
-        )
+        content = encoded(body) if isinstance(body, Mapping) else body
         end = math.inf if seconds is None else time.monotonic() + seconds
         worth = WORTH if seconds is None else WORTH_IN_TIME
         if tries is not None:
@@ -178,6 +176,11 @@ class Web:
         return kind(
             f"{self._name} refused while {doing}", expected="status 200", found=description, remedy="mend the server"
         )
+
+
+def encoded(body: Mapping[str, Any]) -> bytes:
+    """Return the body of a request as it is sent."""
+    return json.dumps(body, ensure_ascii=False, allow_nan=False).encode(errors="replace")
 
 
 class _Unanswered(Exception):

@@ -48,7 +48,7 @@ def test_a_dictionary_of_retrievers_is_compared_in_one_call() -> None:
     assert [standing.p95_ms for standing in several.standings.standings] == [
         several[name].latency_p95_ms for name in several.letters
     ]
-    assert "p95 ms is that of the calls." in repr(several)
+    assert "p95 ms is that of the calls: the nearest rank, unless a report was made by another rule." in repr(several)
 
 
 def test_a_notebook_shows_the_table_and_the_plot() -> None:

@@ -15,6 +15,7 @@ from recallbench.errors import InputError, UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import system
 from recallbench.reports.comparison import LEVEL
+from recallbench.reports.latency import folder_impossible_times
 from recallbench.reports.standings import ApartPart, ControlPart, StandingPart, Standings
 from recallbench.results.latency import other_hardware, query_times
 from recallbench.results.metrics import OVERALL, EstimatePart
@@ -219,4 +220,7 @@ def _notes(entrants: Sequence[Entrant]) -> list[str]:
         assert entrant.result is not None
         if reason := other_hardware(timed[0].result.folder, entrant.result.folder):
             notes.append(f"{entrant.name}: its times are not comparable with those of {timed[0].name}: {reason}")
+    for entrant in timed:
+        if entrant.result is not None and (impossible := folder_impossible_times(entrant.result.folder)):
+            notes.append(f"{entrant.name}: {impossible}")
     return notes

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from recallbench.reports.table import Table
-from recallbench.results.latency import SHARES, StageLatency
+from recallbench.results.latency import (
+    NO_OP,
+    SHARES,
+    STORE_CALL,
+    StageLatency,
+    folder_latencies,
+    undercut_round_trip,
+)
 from recallbench.results.metrics import Metrics
 from recallbench.scoring.intervals import LEVEL
 from recallbench.scoring.quantiles import Percentile, fewest_for_bound, quantile
@@ -25,8 +34,8 @@ def latency_table(by_state: Mapping[str, Sequence[StageLatency]]) -> Table:
     """Return a row for whole queries and for each stage of a pipeline, in each state."""
     rows = [
         (
-            latency.stage or WHOLE,
-            state,
+            latency.stage or latency.part or WHOLE,
+            "–" if state == NO_OP else state,
             str(latency.n),
             *map(_bounded, latency.percentiles()),
             f"{max(latency.milliseconds):.3f}",
@@ -49,12 +58,17 @@ def interpolated(by_state: Mapping[str, Sequence[StageLatency]]) -> list[tuple[s
     return rows
 
 
-def latency_reading(metrics: Metrics, by_state: Mapping[str, Sequence[StageLatency]]) -> Iterator[str]:
+def latency_reading(
+    metrics: Metrics, by_state: Mapping[str, Sequence[StageLatency]], environment: Mapping[str, Any]
+) -> Iterator[str]:
     """Yield the sentences on what is in a time, and on how its percentiles are made."""
+    if impossible := impossible_times(by_state):
+        yield impossible
     calls = metrics.retrieval.asked * len(metrics.retrieval.calls)
     stages = metrics.pipeline.stages if metrics.pipeline is not None else []
     between = ", with all stages and what lies between them, such as embedding a rewritten text" if stages else ""
     yield f"{WHOLE.capitalize()} is what the caller waits for{between}; embedding the question is no part of it."
+    yield from _parts_reading(by_state, str(environment.get("store_calls", "")))
     if stages:
         yield "A stage's time is that of its own work alone, and no other's is in it."
     for kind, included in _INCLUDED.items():
@@ -93,6 +107,61 @@ def _of_answers(metrics: Metrics, by_state: Mapping[str, Sequence[StageLatency]]
     if any(kept.values()):
         told = ", ".join(f"{kept[name]} of {n} of {name}" for name, n in taken.items() if kept[name])
         yield f"Kept from before: {told}; such an answer counts with the time that it took when it was asked for."
+
+
+def impossible_times(by_state: Mapping[str, Sequence[StageLatency]]) -> str:
+    """Return the sentence on a store that answers faster than a round trip without work; empty where none does."""
+    found = undercut_round_trip(by_state)
+    if found is None:
+        return ""
+    search, trip = (latency.percentiles()[0].value for latency in found)
+    return (
+        f"These can't be the times of the store: the p50 of its searches is {search:.3f} ms, that of a round trip "
+        f"without work over the same transport is {trip:.3f} ms ({found[1].n} of them). Are answers kept in this "
+        "process, or does the no-op do work?"
+    )
+
+
+def times_line(folder: Path) -> str:
+    """Return the median of warm queries with what is in it, in a line; empty where none was timed."""
+    by_state = folder_latencies(folder, ("warm",))
+    warm = [latency for latency in by_state["warm"] if not latency.stage]
+    if not warm:
+        return ""
+    whole, *parts = [
+        f"{latency.part or WHOLE} {_three(latency.percentiles()[0].value)}" for latency in (*warm, *_trips(by_state))
+    ]
+    p95 = warm[0].percentiles()[1].value
+    told = f" ({', '.join(parts)})" if parts else ""
+    return f"one warm query, p50 ms: {whole}{told}; p95 {_three(p95)}; nearest ranks of {warm[0].n}"
+
+
+def folder_impossible_times(folder: Path) -> str:
+    """Return the same sentence on the times in a folder."""
+    return impossible_times(folder_latencies(folder, ("warm",)))
+
+
+def _trips(by_state: Mapping[str, Sequence[StageLatency]]) -> Sequence[StageLatency]:
+    return by_state.get(NO_OP, ())
+
+
+def _parts_reading(by_state: Mapping[str, Sequence[StageLatency]], store_calls: str) -> Iterator[str]:
+    if any(latency.part == STORE_CALL for latencies in by_state.values() for latency in latencies):
+        yield (
+            "Store call is the time from handing a question to the system under test until its answer is here. "
+            "The adapter packs the question, unpacks the answer and checks it; it is ours. End to end is both."
+        )
+    elif store_calls not in ("", "timed"):
+        yield f"Store call and adapter are not told apart: {store_calls}."
+    for latency in _trips(by_state):
+        yield (
+            f"A no-op round trip goes over the transport of the searches with nothing to do at its end: {latency.n} "
+            "of them, after the warm queries. No answer of the store can be faster."
+        )
+
+
+def _three(milliseconds: float) -> str:
+    return f"{milliseconds:.3g}"
 
 
 def _bounded(percentile: Percentile) -> str:

@@ -19,7 +19,7 @@ from recallbench.reports.slices import slice_table
 from recallbench.reports.stages import table as stage_table
 from recallbench.reports.stages.beside import StageCosts
 from recallbench.reports.table import Table
-from recallbench.results.latency import STATES, StageLatency, latencies
+from recallbench.results.latency import STATES, StageLatency, latencies, round_trips
 from recallbench.results.metrics import COMPARED, OVERALL, Metrics
 from recallbench.retrieval.timing import Timings
 from recallbench.scoring.editions import EDITIONS
@@ -363,6 +363,7 @@ def _circumstances(metrics: Metrics, run: ReportedRun) -> list[str]:
     rows = [(phase, f"{seconds:.3f} s") for phase, seconds in run.timings.phases.items()]
     bounded = EDITIONS[metrics.statistics_edition].bounded_times
     by_state = {state: latencies(run.timings.sample, run.timings.answers, state) for state in STATES}
+    by_state |= round_trips(run.timings.no_ops)
     rows += [] if bounded else interpolated(by_state)
     if run.timings.cold:
         rows.append(("one query, cold", run.timings.cold))
@@ -380,12 +381,14 @@ def _circumstances(metrics: Metrics, run: ReportedRun) -> list[str]:
         "These differ from run to run and decide no figure above; a phase has a total only, queries are a sample.",
         "",
         *Table(("", ""), rows).markdown(),
-        *(_latency(metrics, by_state) if bounded else []),
+        *(_latency(metrics, by_state, environment) if bounded else []),
     ]
 
 
-def _latency(metrics: Metrics, by_state: Mapping[str, Sequence[StageLatency]]) -> list[str]:
+def _latency(
+    metrics: Metrics, by_state: Mapping[str, Sequence[StageLatency]], environment: Mapping[str, Any]
+) -> list[str]:
     if not any(by_state.values()):
         return []
-    reading = [f"- {opening(sentence)}" for sentence in latency_reading(metrics, by_state)]
+    reading = [f"- {opening(sentence)}" for sentence in latency_reading(metrics, by_state, environment)]
     return ["", f"### {LATENCY}", "", *latency_table(by_state).markdown(), "", *reading]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +25,7 @@ from recallbench.reports.stages.flow import FLOW_STYLE, flow
 from recallbench.reports.summary import leading, opening_sentence, title, verdict_sentence
 from recallbench.reports.table import Table
 from recallbench.results.known_texts import KnownTexts
-from recallbench.results.latency import StageLatency, stage_latencies
+from recallbench.results.latency import StageLatency, folder_latencies
 from recallbench.results.metrics import COMPARED, OVERALL, EstimatePart, Metrics
 from recallbench.results.rankings import Rankings
 from recallbench.results.result import Result
@@ -63,10 +65,10 @@ SCRIPTS = frozenset({"82819a6635c89bca5ea05dc70122545fe6766c8662d739699e2299f54f
 
 def page_of(result: Result, metrics: Metrics, texts: KnownTexts | None = None) -> str:
     """Return the page of a folder's rankings and times, with these figures."""
-    by_state = {state: stage_latencies(result.folder, state) for state in ("cold", "warm")}
+    by_state = folder_latencies(result.folder, ("cold", "warm"))
     pipeline, asked = metrics.pipeline, metrics.retrieval.asked
     costs = None if pipeline is None else stage_costs(result.folder, pipeline, asked)
-    return page(metrics, result.rankings, by_state, texts, costs)
+    return page(metrics, result.rankings, by_state, texts, costs, result.environment)
 
 
 def page(
@@ -75,6 +77,7 @@ def page(
     by_state: Mapping[str, Sequence[StageLatency]],
     texts: KnownTexts | None = None,
     costs: StageCosts | None = None,
+    environment: Mapping[str, Any] = MappingProxyType({}),
 ) -> str:
     """Return the whole page; `by_state` are the times of single queries, cold and warm, `costs` those of stages."""
     sections = (
@@ -85,7 +88,7 @@ def page(
         _first_hits(rankings),
         _coverage(metrics),
         _exposure(metrics),
-        _latency(metrics, by_state),
+        _latency(metrics, by_state, environment),
         _failures(metrics, rankings, texts or KnownTexts()),
         _measures(metrics),
         _identity(metrics),
@@ -207,11 +210,14 @@ def _exposure(metrics: Metrics) -> list[str]:
     return ["<h2>What the encoder did not see</h2>", *listing(lines)] if lines else []
 
 
-def _latency(metrics: Metrics, by_state: Mapping[str, Sequence[StageLatency]]) -> list[str]:
+def _latency(
+    metrics: Metrics, by_state: Mapping[str, Sequence[StageLatency]], environment: Mapping[str, Any]
+) -> list[str]:
     if not any(by_state.values()):
         return []
     if EDITIONS[metrics.statistics_edition].bounded_times:
-        return ["<h2>Latency</h2>", *latency_table(by_state).html(), *listing(latency_reading(metrics, by_state))]
+        reading = latency_reading(metrics, by_state, environment)
+        return ["<h2>Latency</h2>", *latency_table(by_state).html(), *listing(reading)]
     times = {state: latencies[0].milliseconds for state, latencies in by_state.items() if latencies}
     rows = [
         [state, str(len(taken)), *(figure(quantile(taken, part), 2) for part in (0.5, 0.95)), f"{max(taken):.2f}"]

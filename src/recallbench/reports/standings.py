@@ -155,7 +155,10 @@ def reading(standings: Standings) -> list[str]:
         )  # fmt: skip
     if any(standing.p95_ms is not None for standing in standings.standings):
         stored = any(standing.system for standing in standings.standings)
-        lines.append("p95 ms is that of warm queries, one by one." if stored else "p95 ms is that of the calls.")
+        lines.append(
+            "p95 ms is the nearest rank of warm queries, one by one, end to end." if stored else
+            "p95 ms is that of the calls: the nearest rank, unless a report was made by another rule."
+        )  # fmt: skip
     if verdict := _common_verdict(standings):
         lines.append(f"Verdict when written: {verdict}.")
     return lines

@@ -13,9 +13,10 @@ from recallbench.embedding.machine import cpu_model, version_of
 
 FIELDS = frozenset(
     {"started", "ended", "recallbench_version", "command", "options", "git", "machine", "packages", "variables"}
-    | {"embedding", "seconds", "cold_queries", "stages", "quantities", "prices"}
+    | {"embedding", "seconds", "cold_queries", "store_calls", "stages", "quantities", "prices"}
 )
-"""Its fields; earlier releases did not write recallbench_version, nor the quantities and prices."""
+"""Its fields; earlier releases did not write recallbench_version, nor the quantities and prices, nor how
+the store's calls were timed."""
 PACKAGES = (
     "numpy",
     "torch",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from recallbench.errors import InputError
 from recallbench.reading import document, is_finite, objects, parsed
@@ -17,6 +17,12 @@ NAME = "timings.jsonl"
 STATES = ("cold", "warm", "failed")
 SHARES = (0.5, 0.95, 0.99)
 """The percentiles that are told of times."""
+NO_OP = "no-op"
+"""The state of a round trip without work."""
+Part = Literal["", "store call", "adapter", "no-op round trip"]
+STORE_CALL: Part = "store call"
+ADAPTER: Part = "adapter"
+ROUND_TRIP: Part = "no-op round trip"
 HARDWARE = ("machine", "cpu", "cores")
 """Facts that must be equal for two latencies to be comparable."""
 
@@ -31,6 +37,8 @@ class StageLatency:
     """Every single one, in the order in which they were taken."""
     kept: int = 0
     """How many of them are of answers that had been kept, and that count with the time that they took before."""
+    part: Part = ""
+    """The part of a query's time that it is; empty for the whole, and for a stage."""
 
     @property
     def n(self) -> int:
@@ -53,17 +61,42 @@ def stage_latencies(folder: Path, state: str) -> list[StageLatency]:
 
 def latencies(sample: Iterable[QueryTime], answers: Iterable[AnswerTime], state: str) -> list[StageLatency]:
     """Return the same of queries that were timed, and of answers to them."""
-    by_stage: dict[str, list[float]] = {}
+    by_key: dict[tuple[str, Part], list[float]] = {}
     kept: Counter[str] = Counter()
     for query in sample:
         if query.state == state:
-            for stage, milliseconds in (("", query.milliseconds), *query.stages.items()):
-                by_stage.setdefault(stage, []).append(milliseconds)
+            parts: tuple[tuple[Part, float | None], ...]
+            parts = (("", query.milliseconds), (STORE_CALL, query.store_call), (ADAPTER, query.adapter))
+            own = [(("", part), milliseconds) for part, milliseconds in parts if milliseconds is not None]
+            for key, milliseconds in (*own, *(((stage, ""), each) for stage, each in query.stages.items())):
+                by_key.setdefault(key, []).append(milliseconds)
     for answer in answers:
         if answer.state == state:
-            by_stage.setdefault(answer.stage, []).append(answer.milliseconds)
+            by_key.setdefault((answer.stage, ""), []).append(answer.milliseconds)
             kept[answer.stage] += answer.kept
-    return [StageLatency(stage, tuple(times), kept[stage]) for stage, times in by_stage.items()]
+    return [StageLatency(stage, tuple(times), kept[stage], part) for (stage, part), times in by_key.items()]
+
+
+def round_trips(milliseconds: Iterable[float]) -> dict[str, list[StageLatency]]:
+    """Return the times of round trips without work under their state; empty without any."""
+    times = tuple(milliseconds)
+    return {NO_OP: [StageLatency("", times, part=ROUND_TRIP)]} if times else {}
+
+
+def folder_latencies(folder: Path, states: Sequence[str] = STATES) -> dict[str, list[StageLatency]]:
+    """Return the times in a folder by these states, and those of round trips without work."""
+    return {state: stage_latencies(folder, state) for state in states} | round_trips(query_times(folder, NO_OP))
+
+
+def undercut_round_trip(by_state: Mapping[str, Sequence[StageLatency]]) -> tuple[StageLatency, StageLatency] | None:
+    """Return the warm searches and the round trips without work where the median search is the faster one."""
+    warm = {latency.part: latency for latency in by_state.get("warm", ()) if not latency.stage}
+    searches, (trips, *_) = warm.get(STORE_CALL, warm.get("")), (*by_state.get(NO_OP, ()), None)
+    if searches is None or trips is None:
+        return None
+    # Files have four digits: the same is found from what was measured and from what is read back.
+    search, trip = (round(latency.percentiles()[0].value, 4) for latency in (searches, trips))
+    return (searches, trips) if search < trip else None
 
 
 def query_times(folder: Path, state: str) -> list[float]:
@@ -92,7 +125,10 @@ def query_time(row: Mapping[str, Any], where: str) -> QueryTime | AnswerTime:
     stages = row.get("stages", {})
     parts = stages if isinstance(stages, Mapping) else {}
     split = {str(stage): _time(part, f"{where}: {stage}") for stage, part in parts.items()}
-    return QueryTime(id, state, milliseconds, split)
+    store, adapter = (
+        None if row.get(name) is None else _time(row[name], f"{where}: {name}") for name in ("store_ms", "adapter_ms")
+    )
+    return QueryTime(id, state, milliseconds, split, store, adapter)
 
 
 def _time(milliseconds: Any, where: str) -> float:

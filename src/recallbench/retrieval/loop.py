@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from recallbench.corpora.records import Haystack, Question
 from recallbench.embedding.embedder import Embedder, Embeddings
+from recallbench.errors import Blocked, InputError
 from recallbench.progress import Advance, Progress
 from recallbench.retrieval.at_once import Attempt
 from recallbench.retrieval.failures import Failures
@@ -18,11 +19,22 @@ from recallbench.retrieval.pipeline.composite import PipelineStore
 from recallbench.retrieval.pipeline.trace import QuestionTrace
 from recallbench.retrieval.ranking import Ranking, rank_hits
 from recallbench.retrieval.record import Calls, Retrieval, SegmentTokens
-from recallbench.retrieval.timing import COLD_SAMPLE, SAMPLE, SLOW_SAMPLE, QueryTime, Timings, sample_evenly
+from recallbench.retrieval.timing import (
+    COLD_SAMPLE,
+    NO_OP_SECONDS,
+    NO_OPS,
+    SAMPLE,
+    SLOW_SAMPLE,
+    QueryTime,
+    Timings,
+    sample_evenly,
+)
 from recallbench.stores.store import Hit, Query, Store
 
 COMPARING = "trying the pipeline without each stage"
 """What is done, for those who wait, when every question was asked."""
+HERE = "the store runs in this process"
+LEG_HERE = "a leg runs in this process"
 Haystacks = Callable[[], Iterable[Haystack]]
 
 
@@ -70,6 +82,8 @@ def retrieve(
     store.prepare(embedder.stored_dims if embedder is not None and store.needs_vectors else 0)
     if control is not None:
         control.prepare(0)
+    if store.call_seconds is None:
+        timings.undivided = LEG_HERE if pipeline is not None and len(pipeline.legs) > 1 else HERE
     result.version = store.version()
     timings.server = store.server_cpu_seconds
     if pipeline is not None:
@@ -162,21 +176,48 @@ def _ask(
         with timings.phase("stages compared"), progress.stage(COMPARING, len(requests), "questions") as compared:
             result.traces += _traces(store, requests, calls.depth, compared)
     _time(store, sample, "warm", result)
+    if not timings.no_ops and sample:
+        timings.no_ops += _no_ops(store)
 
 
 def _time(store: Store, sample: Sequence[_Request], state: str, result: Retrieval) -> None:
     failures = result.failures
     for request in sample:
         id, search = request.question.id, partial(store.search, request.query, result.calls.depth)
+        called = store.call_seconds
         started = time.perf_counter()
         answered = id not in failures.reasons and failures.attempt([id], search, None, timing=True) is not None
         seconds = time.perf_counter() - started if answered else failures.seconds[id]
+        if not answered:
+            result.timings.sample.append(QueryTime(id, "failed", 1000 * seconds))
+            continue
         split: Mapping[str, float] = {}
-        if answered and isinstance(store, PipelineStore):
-            split = store.last_seconds()
+        searching = seconds
+        if isinstance(store, PipelineStore):
+            searching, split = store.last_leg_seconds(), store.last_seconds()
             seconds += store.last_waited()
         stages = {stage: 1000 * part for stage, part in split.items()}
-        result.timings.sample.append(QueryTime(id, state if answered else "failed", 1000 * seconds, stages))
+        timed = QueryTime(id, state, 1000 * seconds, stages)
+        if called is not None and store.call_seconds is not None:
+            call = store.call_seconds - called
+            timed = replace(timed, store_call=1000 * call, adapter=1000 * max(0.0, searching - call))
+        result.timings.sample.append(timed)
+
+
+def _no_ops(store: Store) -> list[float]:
+    """Return the milliseconds of round trips without work; none where the store has no transport, or its fails."""
+    milliseconds: list[float] = []
+    ends = time.perf_counter() + NO_OP_SECONDS
+    try:
+        if not store.round_trip():  # the first one prepares what the others go by
+            return []
+        while len(milliseconds) < NO_OPS and time.perf_counter() < ends:
+            started = time.perf_counter()
+            store.round_trip()
+            milliseconds.append(1000 * (time.perf_counter() - started))
+    except (InputError, Blocked):
+        return []  # every question has its answer: a run does not end for want of this
+    return milliseconds
 
 
 def _traces(

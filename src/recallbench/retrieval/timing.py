@@ -11,6 +11,10 @@ SAMPLE = 200
 """Queries timed one by one; a pipelined phase only has a total."""
 SLOW_SAMPLE = 20
 """The same, of a pipeline in which a stage takes milliseconds or more."""
+NO_OPS = 40
+"""Round trips without work that are timed, over the transport of the searches."""
+NO_OP_SECONDS = 2.0
+"""Seconds after which no further one is made."""
 COLD_SAMPLE = 3
 """Queries timed in a fresh session each; making a session costs more than the query."""
 
@@ -29,6 +33,10 @@ class QueryTime:
     milliseconds: float
     stages: Mapping[str, float] = field(default_factory=dict)
     """Milliseconds of each stage of a pipeline, by its name; empty without one."""
+    store_call: float | None = None
+    """Milliseconds of the calls of the system under test; None where that runs in this process."""
+    adapter: float | None = None
+    """Milliseconds of packing, unpacking and checks around them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +67,10 @@ class Timings:
     sample: list[QueryTime] = field(default_factory=list)
     answers: list[AnswerTime] = field(default_factory=list)
     """Of each stage behind the ranking in turn, question by question."""
+    no_ops: list[float] = field(default_factory=list)
+    """Milliseconds of round trips without work over the transport of the searches; empty where there is none."""
+    undivided: str = ""
+    """Why the store's own call can't be told from what the adapter does around it; empty where it can."""
     cold: str = ""
     """Why no cold query could be timed; empty where some were."""
 

@@ -33,6 +33,7 @@ from recallbench.results.costs import prices, quantities
 from recallbench.results.costs.quantities import EmbeddedPart
 from recallbench.results.folder import staged
 from recallbench.results.known_texts import row_texts
+from recallbench.results.latency import NO_OP
 from recallbench.results.metrics import Metrics
 from recallbench.results.pipeline_part import PipelinePart
 from recallbench.results.result import open_result
@@ -154,6 +155,7 @@ def _environment(
         "embedding": embedding.document() if embedding is not None else None,
         "seconds": {name: round(seconds, 4) for name, seconds in retrieval.timings.phases.items()},
         "cold_queries": retrieval.timings.cold or "timed",
+        "store_calls": retrieval.timings.undivided or "timed",
         **({"stages": list(circumstances.stages)} if circumstances.stages else {}),
         quantities.FIELD: used.model_dump(),
         **_prices(pipeline, circumstances.stages),
@@ -208,8 +210,12 @@ def _timings(retrieval: Retrieval) -> Iterable[str]:
         row: dict[str, Any] = {"question_id": call.question_id, "state": call.state, "ms": round(call.milliseconds, 4)}
         if call.stages:
             row["stages"] = {stage: round(ms, 4) for stage, ms in call.stages.items()}
+        if call.store_call is not None and call.adapter is not None:
+            row |= {"store_ms": round(call.store_call, 4), "adapter_ms": round(call.adapter, 4)}
         yield json.dumps(row) + "\n"
     for answer in retrieval.timings.answers:
         row = {"question_id": answer.question_id, "stage": answer.stage, "state": answer.state}
         row["ms"] = round(answer.milliseconds, 4)
         yield json.dumps(row | ({"kept": True} if answer.kept else {})) + "\n"
+    for milliseconds in retrieval.timings.no_ops:
+        yield json.dumps({"state": NO_OP, "ms": round(milliseconds, 4)}) + "\n"

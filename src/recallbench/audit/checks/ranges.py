@@ -29,6 +29,7 @@ NOT_DERIVED = (
 )
 """Statements that an audit can't derive: only running again tells more."""
 
+_QUERY, _PARTS = {"question_id", "state", "ms"}, {"store_ms", "adapter_ms"}
 _ROUNDED_MS = 0.01
 """Each time of a stage is rounded to four digits."""
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
@@ -100,8 +101,10 @@ def _timings(subject: AuditSubject) -> Iterator[str]:
     for number, row in objects(subject.folder / "timings.jsonl"):
         names = set(row)
         seconds = row.get("seconds") if names == {"phase", "seconds"} else row.get("ms")
-        shaped = names - {"stages"} in ({"phase", "seconds"}, {"question_id", "state", "ms"}) or (
-            names - {"kept"} == {"question_id", "stage", "state", "ms"} and row.get("kept", True) is True
+        shaped = (
+            names - {"stages"} in ({"phase", "seconds"}, _QUERY, _QUERY | _PARTS)
+            or (names - {"kept"} == _QUERY | {"stage"} and row.get("kept", True) is True)
+            or (names == {"state", "ms"} and row["state"] == latency.NO_OP)
         )
         if not shaped or isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
             yield f"timings.jsonl, line {number}: neither a phase nor a query"
@@ -109,12 +112,26 @@ def _timings(subject: AuditSubject) -> Iterator[str]:
             yield f"timings.jsonl, line {number}: {seconds}"
         elif "question_id" in row and (row["question_id"] not in known or row["state"] not in latency.STATES):
             yield f"timings.jsonl, line {number}: {row['question_id']}, {row['state']}"
-        elif "stages" in row and (problem := _split(subject.metrics, row)):
+        elif (names >= _PARTS and (problem := _divided(row))) or (
+            "stages" in row and (problem := _split(subject.metrics, row))
+        ):
             yield f"timings.jsonl, line {number}: {problem}"
+
+
+def _divided(row: Mapping[str, Any]) -> str:
+    """Return what is wrong with the parts of the time of one query; empty where nothing is."""
+    if not row.keys() >= _PARTS:
+        return ""
+    parts = [row[name] for name in sorted(_PARTS)]
+    if not all(is_finite(ms) and ms >= 0 for ms in parts) or sum(parts) > row["ms"] + _ROUNDED_MS:
+        return f"parts that take longer than the query itself, {row['ms']} ms: {str(parts)[:60]}"
+    return ""
 
 
 def _split(metrics: Metrics, row: Mapping[str, Any]) -> str:
     """Return what is wrong with the times of the stages of one query; empty where nothing is."""
+    if "stages" not in row:
+        return ""
     stages, whole = row["stages"], row.get("ms", row.get("seconds"))
     known = {stage.name for stage in metrics.pipeline.stages} if metrics.pipeline else set()
     if not isinstance(stages, Mapping) or not stages.keys() <= known or "ms" not in row:

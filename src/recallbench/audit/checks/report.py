@@ -18,7 +18,7 @@ from recallbench.reports.report import CIRCUMSTANCES, ReportedRun, render, rende
 from recallbench.reports.result_page import PAGE, page_of
 from recallbench.reports.stages.beside import stage_costs
 from recallbench.results.known_texts import row_texts
-from recallbench.results.latency import query_time
+from recallbench.results.latency import NO_OP, query_time
 from recallbench.retrieval.timing import AnswerTime, Timings
 from recallbench.scoring.editions import CURRENT
 
@@ -86,6 +86,8 @@ def _timings(subject: AuditSubject) -> Timings:
     for number, row in objects(subject.folder / "timings.jsonl"):
         if "phase" in row:
             timings.phases[str(row["phase"])] = float(row["seconds"])
+        elif row["state"] == NO_OP:
+            timings.no_ops.append(float(row["ms"]))
         elif isinstance(time := query_time(row, f"timings.jsonl, line {number}"), AnswerTime):
             timings.answers.append(time)
         else:

@@ -14,8 +14,8 @@ from recallbench.errors import InputError
 from recallbench.reading import is_finite, objects
 from recallbench.results.answers import read_answers
 from recallbench.results.answers_part import AnswersPart
-from recallbench.results.latency import NAME
-from recallbench.retrieval.timing import COLD_SAMPLE, SAMPLE, SLOW_SAMPLE, sample_evenly
+from recallbench.results.latency import NAME, NO_OP
+from recallbench.retrieval.timing import COLD_SAMPLE, NO_OPS, SAMPLE, SLOW_SAMPLE, sample_evenly
 
 _DIGITS = 1e-4
 """environment.json has its seconds to four digits, timings.jsonl to six."""
@@ -28,9 +28,10 @@ _Rows = Sequence[dict[str, Any]]
 def timings(subject: AuditSubject) -> Finding:
     rows = [row for _, row in objects(subject.folder / NAME)]
     phases, answers = [row for row in rows if "phase" in row], [row for row in rows if "stage" in row]
-    queries = [row for row in rows if "phase" not in row and "stage" not in row]
+    queries = [row for row in rows if "question_id" in row and "stage" not in row]
+    trips = [row for row in rows if row.get("state") == NO_OP]
     problems = [*_phases(subject, phases), *_sample(subject, queries), *_answers(subject, answers)]
-    problems += _length(subject, phases, queries)
+    problems += [*_parts(subject, queries, trips), *_length(subject, phases, [*queries, *trips])]
     timed = f"{len(phases)} phases and {len(queries)} queries" + (f" and {len(answers)} answers" if answers else "")
     return pass_unless(problems, f"{timed}, as the run takes them, within its length")
 
@@ -118,6 +119,19 @@ def _answers(subject: AuditSubject, answers: _Rows) -> Iterator[str]:
     stated = [(row["stage"], row.get("question_id"), row.get("state") == "failed") for row in answers]
     if stated != expected:
         yield f"{len(answers)} answers and verdicts were timed, which are not the {len(expected)} of the result"
+
+
+def _parts(subject: AuditSubject, queries: _Rows, trips: _Rows) -> Iterator[str]:
+    """Check that the store's calls are timed where the run says so, and that no more than a run's no-ops are there."""
+    stated = subject.environment.get("store_calls")
+    answered = [row for row in queries if row.get("state") != "failed"]
+    split = [row for row in answered if "store_ms" in row]
+    if split and (stated != "timed" or len(split) < len(answered)):
+        yield f"{len(split)} of {len(answered)} queries tell the store's calls, told as `{stated}`"
+    if answered and not split and stated == "timed":
+        yield "no query tells the store's calls, which environment.json calls timed"
+    if len(trips) > NO_OPS or (trips and stated is None):
+        yield f"{len(trips)} round trips without work, where a run makes up to {NO_OPS}"
 
 
 def _most_timed(subject: AuditSubject) -> int:

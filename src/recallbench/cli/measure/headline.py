@@ -10,6 +10,7 @@ from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.terminal import shortened, visible
 from recallbench.reports.answers import answer_lines
 from recallbench.reports.cells import figure, interval, saturation, system
+from recallbench.reports.latency import folder_impossible_times, times_line
 from recallbench.reports.reproduction import LABEL, PAGE_NAME, ReproductionRecord
 from recallbench.reports.result_page import PAGE
 from recallbench.reports.stages.table import idle_sentences
@@ -48,6 +49,7 @@ def headline(metrics: Metrics, folder: Path) -> list[Part]:
             f"{metrics.retrieval.missing_hits} in all"
         )
     lines += answer_lines(metrics)
+    lines += [line for line in (times_line(folder), folder_impossible_times(folder)) if line]
     lines.append(f"verdict: {metrics.verdict.text}, {'' if metrics.verdict.canonical else 'not '}CANONICAL")
     lines += [short_names(f"deviation: {deviation.kind}: {deviation.detail}") for deviation in metrics.deviations]
     lines += [

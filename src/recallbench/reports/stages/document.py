@@ -41,6 +41,7 @@ class StageDocument(DocumentPart):
     currency: str
     priced: str = Field(description="the day of the prices, and whose they are")
     told: list[str] = Field(description="stages that changed nothing, or nothing that a recall can tell of")
+    times: list[str] = Field(description="the median of a whole query with its parts, and what is wrong with it")
     way: Way | None = Field(description="which gold `moved` names; null where none was asked for")
     moved: list[MovedGoldPart]
 
@@ -134,7 +135,7 @@ def _tables(document: StageDocument) -> list[Table]:
 
 
 def _reading(document: StageDocument) -> list[str]:
-    return stage_table.reading(document.pipeline, _costs(document))
+    return [*stage_table.reading(document.pipeline, _costs(document)), *document.times]
 
 
 def _moved_sentence(document: StageDocument) -> str:

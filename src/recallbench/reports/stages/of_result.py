@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from recallbench import __version__
 from recallbench.errors import InputError, UsageError
+from recallbench.reports.latency import folder_impossible_times, times_line
 from recallbench.reports.stages.beside import stage_costs
 from recallbench.reports.stages.document import MovedGoldPart, StageDocument
 from recallbench.reports.stages.table import idle_sentences
@@ -43,6 +44,7 @@ def stage_document(result: Result, way: Way | None, chosen: str | None, prices: 
         currency=prices.currency,
         priced=f"{prices.date}, {prices.source}",
         told=idle_sentences(pipeline),
+        times=[line for line in (times_line(result.folder), folder_impossible_times(result.folder)) if line],
         way=way,
         moved=[] if way is None else [move for move in _moved(result, way) if chosen in (None, move.stage)],
     )

@@ -206,6 +206,16 @@ class PipelineStore(Store):
         handle._memory, handle._own_stages = self._memory, ()
         return handle
 
+    @property
+    def call_seconds(self) -> float | None:
+        """The calls of all legs; None where one of them is the system itself."""
+        each = [leg.store.call_seconds for leg in self.legs]
+        return None if None in each else sum(filter(None, each))
+
+    def last_leg_seconds(self) -> float:
+        """Return what the legs took of the last single search, with their adapters."""
+        return sum(self._chain.seconds.get(leg.spec.name, 0.0) for leg in self.legs)
+
     def round_trip(self) -> bool:
         """Go over the transport of every leg that has one."""
         trips = [leg.store.round_trip() for leg in self.legs]

@@ -27,6 +27,7 @@ from typing import Any, ClassVar, Self
 
 from recallbench.errors import Blocked, InputError
 from recallbench.progress import Progress, Silent
+from recallbench.stores.call_clock import CallClock
 from recallbench.stores.graph.bolt import Bolt
 from recallbench.stores.graph.entities import MOST, RARE, UNIT, entities, question_words
 from recallbench.stores.graph.graph_runs import register_run, remove_run, sweep
@@ -149,6 +150,7 @@ class GraphStore(Store):
         self._ranker = ranker
         self._server: Bolt | None = None
         self._tenant = f"recallbench-{secrets.token_hex(8)}"
+        self._clock = CallClock()
         self._owns = True
         """Whether its end is that of the server's connections and of what was written; not that of a handle."""
         self._places: dict[int, str] = {}
@@ -179,20 +181,20 @@ class GraphStore(Store):
             return []
         server, own = self._open(), {"tenant": self._tenant, "scope": query.scope, "place": place, "k": k}
         if self._ranker == "importance":
-            rows = server.run("searching", BY_IMPORTANCE, **own)
+            with self._clock:
+                rows = server.run("searching", BY_IMPORTANCE, **own)
         else:
             now = _seconds(query.asked_at) if query.asked_at else self._latest[query.scope]
-            rows = server.run(
-                "searching",
-                BY_NEIGHBOURS,
-                **own,
-                names=question_words(_sendable(query.text)),
-                now=now,
-                share=SHARE,
-                unit=float(UNIT),
-                floor=FLOOR,
-                decay=LN2 / (HALF_LIFE * DAY),
-            )
+            values: dict[str, Any] = {
+                "names": question_words(_sendable(query.text)),
+                "now": now,
+                "share": SHARE,
+                "unit": float(UNIT),
+                "floor": FLOOR,
+                "decay": LN2 / (HALF_LIFE * DAY),
+            }
+            with self._clock:
+                rows = server.run("searching", BY_NEIGHBOURS, **own, **values)
         return [Hit(int(row["id"]), float(row["score"])) for row in rows]
 
     @property
@@ -203,7 +205,12 @@ class GraphStore(Store):
         # The driver gives each call that is under way a connection of its own.
         handle = copy(self)
         handle._owns, handle._server, handle._places = False, self._open(), dict(self._places)
+        handle._clock = CallClock()
         return handle
+
+    @property
+    def call_seconds(self) -> float:
+        return self._clock.seconds
 
     def round_trip(self) -> bool:
         self._open().run("answering a statement without work", "RETURN 1 AS there")

@@ -31,6 +31,7 @@ from recallbench.confidential import without_secrets
 from recallbench.errors import UsageError
 from recallbench.escaping.terminal import shortened
 from recallbench.patience import PATIENCE, patience_of
+from recallbench.stores.call_clock import CallClock
 from recallbench.stores.options import StoreOption
 from recallbench.stores.outside.answer import ALIKE, BY_K, GO_ON, RANKS, SCORES, Contract
 from recallbench.stores.outside.own_code import EXAMPLE, OwnCode
@@ -120,6 +121,7 @@ class CallableStore(Store):
         # Asked for at once: from now on the secrets among them are known.
         self._parameters = self._memory.parameters.recorded
         self.needs_vectors = self._memory.needs_vectors
+        self._clock = CallClock()
         self._dims = 0
         self._scopes: dict[int, tuple[ClassSearcher | FunctionSearcher, frozenset[int]]] = {}
         self._closes = True
@@ -145,7 +147,9 @@ class CallableStore(Store):
         if query.scope not in self._scopes:
             return []
         searcher, known = self._scopes[query.scope]
-        return self._contract.hits(searcher.search(query, k), query, k, known)
+        with self._clock:
+            answer = searcher.search(query, k)
+        return self._contract.hits(answer, query, k, known)
 
     @property
     def one_caller(self) -> str:
@@ -157,8 +161,16 @@ class CallableStore(Store):
         if self.one_caller:
             return None
         handle = copy(self)
-        handle._scopes, handle._closes = dict(self._scopes), False
+        handle._scopes, handle._closes, handle._clock = dict(self._scopes), False, CallClock()
         return handle
+
+    @property
+    def call_seconds(self) -> float:
+        return self._clock.seconds
+
+    def round_trip(self) -> bool:
+        searcher, _ = next(iter(self._scopes.values()), (None, None))
+        return searcher is not None and searcher.round_trip()
 
     def forget(self, scope: int) -> None:
         searcher, _ = self._scopes.pop(scope, (None, None))

@@ -153,6 +153,14 @@ class ClassMemory:
         more, self._counted = max(held - self._counted, 0), held
         return more
 
+    def round_trip(self, instance: Any) -> bool:
+        """Call the method `round_trip` of an instance; return whether it has one."""
+        own = getattr(instance, "round_trip", None)
+        if not callable(own):
+            return False
+        self._call("going to its server and back", own)
+        return True
+
     def release(self, instance: Any) -> None:
         """Close an instance, unless other scopes share it."""
         if instance is not self._shared and callable(close := getattr(instance, "close", None)):
@@ -218,6 +226,10 @@ class ClassSearcher:
     def stored_bytes(self) -> int | None:
         """Return how many bytes the scope takes up, as far as the instance says so."""
         return self._memory.stored_bytes(self._instance)
+
+    def round_trip(self) -> bool:
+        """Call the instance's own `round_trip`, which does nothing at its end; return whether it has one."""
+        return self._memory.round_trip(self._instance)
 
     def close(self) -> None:
         """Close the instance, unless other scopes share it."""

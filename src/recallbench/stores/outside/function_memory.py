@@ -77,6 +77,10 @@ class FunctionSearcher:
         """Return how many bytes the scope takes up, as far as the searcher says so."""
         return held_bytes(self._code.name, self._searcher, self._code.call)
 
+    def round_trip(self) -> bool:
+        """Return that a function has no transport that is known of."""
+        return False
+
     def close(self) -> None:
         """Close the searcher, where it can be closed."""
         if callable(close := getattr(self._searcher, "close", None)):

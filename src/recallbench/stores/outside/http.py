@@ -28,13 +28,14 @@ from recallbench.addresses import recorded_name
 from recallbench.confidential import without_secrets
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.progress import Progress, Silent
+from recallbench.stores.call_clock import CallClock
 from recallbench.stores.outside.answer import ALIKE, BY_K, GO_ON, SCORES, Contract, question_of
 from recallbench.stores.outside.held_bytes import read_bytes
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import ELSEWHERE, Hit, Item, Matrix, Query, Store
 from recallbench.stores.vectors import checked_questions, checked_rows
-from recallbench.web_json import Web
+from recallbench.web_json import Web, encoded
 
 AT_ONCE = 64
 """Items in one request: with vectors about a megabyte."""
@@ -101,8 +102,11 @@ class HttpStore(Store):
         self._open_web = partial(Web, address, environ)
         self._web = self._open_web()
         self._contract = Contract(self.name, f"{REMEDY}; {GO_ON}")
+        self._clock = CallClock()
         self._run = f"recallbench-{secrets.token_hex(6)}"
         self._known: dict[int, range | frozenset[int]] = {}
+        self._no_ops = 0
+        """Requests of no run: how many are made depends on how long they take."""
         self._forgets = True
         """Whether its end is that of the run's scopes; not that of a handle for another caller."""
         self._dims = 0
@@ -141,7 +145,9 @@ class HttpStore(Store):
             body["asked_at"] = query.asked_at.isoformat()
         if self._dims:
             body["vector"] = checked_questions([query], self._dims)[0].tolist()
-        _, answer = self._web.ask("POST", "/search", body, f"searching for {question_of(query)}")
+        content, doing = encoded(body), f"searching for {question_of(query)}"
+        with self._clock:
+            _, answer = self._web.ask("POST", "/search", content, doing)
         return self._contract.hits(self._pairs(answer, query), query, k, self._known[query.scope])
 
     @property
@@ -153,10 +159,16 @@ class HttpStore(Store):
             return None
         handle = copy(self)
         handle._web, handle._known, handle._forgets = self._open_web(), dict(self._known), False
+        handle._clock = CallClock()
         return handle
+
+    @property
+    def call_seconds(self) -> float:
+        return self._clock.seconds
 
     def round_trip(self) -> bool:
         # The shortest request of the contract; a server without it answers that it has none.
+        self._no_ops += 1
         self._web.ask("GET", "/version", None, "answering a request without work", missing=ABSENT, tries=1)
         return True
 
@@ -175,7 +187,7 @@ class HttpStore(Store):
             "index": OWN,
             "plan": OWN,
             SCORES: BY_K if self.about().scores_depend_on_k else ALIKE,
-            "requests": f"{self._web.sent} sent, {self._web.again} of them again",
+            "requests": f"{self._web.sent - self._no_ops} sent, {self._web.again} of them again",
         }
 
     def stored_bytes(self) -> Mapping[str, int]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from recallbench.errors import Blocked, UsageError
 from recallbench.progress import Progress, Silent, counted
 from recallbench.protocol.frozen import load
+from recallbench.stores.call_clock import CallClock
 from recallbench.stores.options import StoreOption
 from recallbench.stores.pgmnemo.lessons import (
     DATES,
@@ -160,7 +161,7 @@ class PgmnemoStore(Store):
         self._probes: dict[int, tuple[Query, int]] = {}
         """By scope, a question made of its first segment, and the number of its segments."""
         self._recalled = 0
-        self._notices = Notices()
+        self._notices, self._clock = Notices(), CallClock()
 
     def prepare(self, dims: int) -> None:
         if not self._dsn:
@@ -220,7 +221,8 @@ class PgmnemoStore(Store):
         with database_errors(f"calling {SCHEMA}.{self._function}", GRANT):
             self._as_tenant(connection, project)
             cursor = connection.cursor(binary=True)
-            rows = cursor.execute(self._signature.call.encode(), values, prepare=True).fetchall()
+            with self._clock:
+                rows = cursor.execute(self._signature.call.encode(), values, prepare=True).fetchall()
         self._notices.refuse_degraded(self._function)
         return [Hit(self._items[lesson], score) for lesson, score in rows]
 
@@ -264,7 +266,7 @@ class PgmnemoStore(Store):
         self._open()
         handle = copy(self)
         handle._owns, handle._guard, handle._tenant = False, None, ""
-        handle._inherited, handle._notices = {}, Notices()
+        handle._inherited, handle._notices, handle._clock = {}, Notices(), CallClock()
         handle._connection = connect(self._dsn)
         try:
             handle._set_up(handle._connection)
@@ -272,6 +274,10 @@ class PgmnemoStore(Store):
             handle.close()
             raise
         return handle
+
+    @property
+    def call_seconds(self) -> float:
+        return self._clock.seconds
 
     def round_trip(self) -> bool:
         connection, _ = self._open()

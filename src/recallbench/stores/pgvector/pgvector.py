@@ -217,7 +217,7 @@ class PgvectorStore(Store):
 
     @property
     def call_seconds(self) -> float:
-        return self._search.seconds if self._search else 0.0
+        return self._search.clock.seconds if self._search else 0.0
 
     def round_trip(self) -> bool:
         self._open()

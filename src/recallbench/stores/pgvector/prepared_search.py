@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recallbench.errors import InputError
+from recallbench.stores.call_clock import CallClock
 from recallbench.stores.postgres import wire
 from recallbench.stores.postgres.pending import PendingBlock, push
 from recallbench.stores.postgres.postgres import database_errors
@@ -36,7 +36,7 @@ class PreparedSearch:
         self._reads_words = reads_words
         self._pending: PendingBlock | None = None
         self._has_no_op = False
-        self.seconds = 0.0
+        self.clock = CallClock()
         """The time from sending a block until its answers are here, over all blocks."""
         with database_errors("preparing its statement"):
             row = connection.execute("SELECT 'vector'::regtype::oid, 'vector[]'::regtype::oid").fetchone()
@@ -53,15 +53,13 @@ class PreparedSearch:
         pending: PendingBlock | None = None
         for start in range(0, len(queries), AT_ONCE):
             parameters = self._packed(queries[start : start + AT_ONCE], k)
-            started = time.perf_counter()
-            answers, pending = pending and pending.receive(), self._send(parameters)
-            self.seconds += time.perf_counter() - started
+            with self.clock:
+                answers, pending = pending and pending.receive(), self._send(parameters)
             if answers:
                 yield from _unpacked(self._checked(answers))
         if pending:
-            started = time.perf_counter()
-            last = pending.receive()
-            self.seconds += time.perf_counter() - started
+            with self.clock:
+                last = pending.receive()
             yield from _unpacked(self._checked(last))
 
     def round_trip(self) -> None:

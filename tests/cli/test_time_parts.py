@@ -1,0 +1,90 @@
+"""What a time includes, through the command line: store call, adapter, end to end, and a round trip without work."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from commandline import recallbench
+
+MEMORY = """
+import time
+
+class Memory:
+    def __init__(self):
+        self.ids = []
+    def add(self, id, text):
+        self.ids.append(id)
+    def search(self, query, k):
+        return [(id, 1.0) for id in self.ids[:k]]
+
+class Cached(Memory):
+    def round_trip(self):
+        time.sleep(0.005)
+
+class Honest(Memory):
+    def search(self, query, k):
+        time.sleep(0.002)
+        return super().search(query, k)
+    def round_trip(self):
+        pass
+"""
+IMPOSSIBLE = "These can't be the times of the store"
+
+
+def measured(place: Path, store: str, *more: str) -> tuple[Path, str]:
+    (place / "timed_memory.py").write_text(MEMORY)
+    ran = recallbench("run", "canary-locomo", "--store", store, "--limit", "20", *more, "--folder", "result", cwd=place)
+    assert ran.returncode == 0, ran.stderr
+    return place / "result", ran.stdout
+
+
+def audited(folder: Path) -> str:
+    return recallbench("audit", str(folder), cwd=folder.parent).stdout
+
+
+def test_a_store_that_answers_faster_than_its_own_round_trip_is_told(tmp_path: Path) -> None:
+    folder, printed = measured(tmp_path, "python:timed_memory:Cached")
+    assert IMPOSSIBLE in printed
+    report, page = (folder / "report.md").read_text(), (folder / "report.html").read_text()
+    assert IMPOSSIBLE in report
+    assert "be the times of the store" in page
+    assert "| no-op round trip | – | 40 |" in report
+    rows = [json.loads(line) for line in (folder / "timings.jsonl").read_text().splitlines()]
+    assert sum(row.get("state") == "no-op" for row in rows) == 40
+    warm = [row for row in rows if row.get("state") == "warm"]
+    assert len(warm) == 20
+    assert all(0 <= row["store_ms"] + row["adapter_ms"] <= row["ms"] + 0.01 for row in warm)
+    assert "  fail " not in audited(folder)
+    told = recallbench("table", str(folder), cwd=tmp_path).stdout
+    assert IMPOSSIBLE in told
+
+
+def test_a_store_that_answers_slower_than_its_round_trip_is_believed(tmp_path: Path) -> None:
+    folder, printed = measured(tmp_path, "python:timed_memory:Honest")
+    assert IMPOSSIBLE not in printed + (folder / "report.md").read_text()
+    assert "store call" in printed
+    assert "no-op round trip" in printed
+
+
+@pytest.mark.parametrize(
+    ("store", "reason"),
+    [("exact", "the store runs in this process"), ("bm25", "the store runs in this process")],
+)
+def test_a_store_in_this_process_says_that_its_call_is_all(tmp_path: Path, store: str, reason: str) -> None:
+    folder, printed = measured(tmp_path, store, *(["--embedder", "hash"] if store == "exact" else []))
+    assert "store call" not in printed
+    assert f"Store call and adapter are not told apart: {reason}." in (folder / "report.md").read_text()
+    assert json.loads((folder / "environment.json").read_text())["store_calls"] == reason
+
+
+def test_an_audit_refuses_parts_that_are_longer_than_the_query(tmp_path: Path) -> None:
+    folder, _ = measured(tmp_path, "python:timed_memory:Memory")
+    path = folder / "timings.jsonl"
+    lines = path.read_text().splitlines()
+    place = next(n for n, line in enumerate(lines) if "store_ms" in line)
+    lines[place] = json.dumps(json.loads(lines[place]) | {"store_ms": 1e6})
+    path.write_text("\n".join(lines) + "\n")
+    assert "parts that take longer than the query itself" in audited(folder)
