@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -17,12 +18,14 @@ from recallbench.compare.pairs import measured_parts, pair
 from recallbench.compare.pipelines import refuse_other_pipeline
 from recallbench.compare.rules import Rule, decide, is_out_of_reach, keeps_floor
 from recallbench.compare.side import Side
+from recallbench.compare.thresholds_at_load import at_load
 from recallbench.compare.thresholds_file import EVERY, PartThresholds, ResultThresholds, ThresholdsFile
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.progress import Progress
 from recallbench.reports.thresholds import REACHES, TOO_SHORT, GateThreshold, Gating, MissingPart, ResultPart
 from recallbench.results.dated import latest_result
+from recallbench.results.load.reading import read_latency
 from recallbench.results.metrics import OVERALL
 from recallbench.results.result import Result, open_unchanged
 from recallbench.retrieval.pipeline.pipeline import Pipeline
@@ -71,8 +74,12 @@ def gate(
     folders: Mapping[str, Path],
     environ: Mapping[str, str],
     progress: Progress | None = None,
+    *,
+    studies: Mapping[str, Path] = MappingProxyType({}),
 ) -> Gating:
     """Return every threshold with the measured value; `folders` overrides the folders of the file.
+
+    `studies` are the folders of latency studies by result, in place of the file's.
 
     Missing results, and thresholds that no ranking could keep, are reported with the others. Raises Blocked
     where no result is there, and InputError for a damaged folder.
@@ -90,12 +97,15 @@ def gate(
     decided = [
         part
         for gated, values in zip(opened, measured, strict=True)
-        for part in _decided(gated, values, base, environ, progress)
+        for part in [
+            *_decided(gated, values, base, environ, progress),
+            *_at_load(gated, base, studies.get(gated.name)),
+        ]
     ]
     return Gating(
         schema_version="1",
         recallbench_version=__version__,
-        passed=not missing and not any(part.outcome in ("falls short", "out of reach") for part in decided),
+        passed=not missing and not any(map(_fails, decided)),
         results=[_result_part(gated) for gated in opened],
         missing=[
             MissingPart(result=name, problem=error.problem, found=error.found, remedy=error.remedy)
@@ -230,6 +240,27 @@ def _decided(
             strict=gated.thresholds.strict,
             rule=gated.thresholds.percentiles,
         )
+
+
+def _at_load(gated: GatedResult, base: Path, folder: Path | None) -> Iterator[GateThreshold]:
+    limit, named = gated.thresholds.p95_at_load, gated.thresholds.latency
+    if limit is None:
+        return
+    if folder is None and named is None:
+        raise InputError(
+            f"{gated.name}: p95_at_load is told by a latency study, and none is named",
+            expected=f'latency = "DIR" below [result.{gated.name}], or --latency DIR',
+            found="neither",
+            remedy="make one with `recallbench latency`, of the same store, corpus and encoder",
+        )
+    study = read_latency(folder if folder is not None else base / str(named))
+    yield at_load(gated.name, gated.result, study, limit, strict=gated.thresholds.strict)
+
+
+def _fails(threshold: GateThreshold) -> bool:
+    # Nothing else holds a store to a rate: a p95 at load that can't be told is no pass.
+    untold = threshold.what == "p95_at_load" and threshold.outcome == "cannot tell"
+    return untold or threshold.outcome in ("falls short", "out of reach")
 
 
 def _floor(gated: GatedResult, part: str, estimate: Estimate, floor: float) -> GateThreshold:

@@ -38,6 +38,16 @@ def _of_warm(value: Any) -> Any:
 
 Milliseconds = Annotated[dict[State, Annotated[float, Field(gt=0)]], BeforeValidator(_of_warm)]
 """By state of the queries; a number alone is for warm ones."""
+
+
+class AtLoad(_Part):
+    """The most that the p95 may be where questions arrive at this rate."""
+
+    rate: float = Field(gt=0)
+    """Questions a second."""
+    ms: float = Field(gt=0)
+
+
 Ratios = Annotated[dict[State, Annotated[float, Field(gt=0)]], BeforeValidator(_of_warm)]
 
 
@@ -108,6 +118,9 @@ class ResultThresholds(PartThresholds):
     """The highest ratio to the baseline's p95."""
     percentiles: Rule = NEAREST_RANK
     """The rule of both p95."""
+    p95_at_load: AtLoad | None = None
+    latency: str | None = Field(default=None, min_length=1)
+    """The folder of the study that tells of it."""
     abstention: AbstentionThresholds = AbstentionThresholds()
     kinds: dict[str, PartThresholds] = {}
     abilities: dict[str, PartThresholds] = {}
@@ -211,12 +224,16 @@ def _sensible(path: Path, text: str, name: str, thresholds: ResultThresholds) ->
                 remedy="mend the file",
             )
     if not measures and not (
-        thresholds.p95_ms or thresholds.p95_ratio or thresholds.abstention.stated or thresholds.audit
+        thresholds.p95_ms
+        or thresholds.p95_ratio
+        or thresholds.p95_at_load
+        or thresholds.abstention.stated
+        or thresholds.audit
     ):
         raise InputError(
             f"{path}{_line(text, ('result', name))}: [result.{name}] has no threshold",
             expected="thresholds, at_least, drops (also for kinds, abilities or tenants), abstention, p95_ms, "
-            "p95_ratio or audit",
+            "p95_ratio, p95_at_load or audit",
             found="none",
             remedy=EXAMPLE,
         )
@@ -265,7 +282,8 @@ def _known_keys(place: list[str]) -> list[str]:
         return list(ThresholdsFile.model_fields)
     if len(place) == 2:
         return list(ResultThresholds.model_fields)
-    return list((AbstentionThresholds if place[2] == "abstention" else PartThresholds).model_fields)
+    kinds: dict[str, type[_Part]] = {"abstention": AbstentionThresholds, "p95_at_load": AtLoad}
+    return list(kinds.get(place[2], PartThresholds).model_fields)
 
 
 def _line(text: str, place: tuple[str, ...]) -> str:

@@ -144,26 +144,30 @@ def _time(milliseconds: Any, where: str) -> float:
 
 def why_none(folder: Path, state: str) -> str:
     """Return the reason why no query was timed in that state."""
-    path = folder / "environment.json"
-    cold = str(parsed(document(path), path).get("cold_queries", "")) if path.is_file() else ""
+    cold = str(_environment(folder).get("cold_queries", ""))
     return cold if state == "cold" and cold else f"{NAME} has no {state} query"
 
 
 def machine(folder: Path) -> str:
     """Return the processor that the times were measured on; empty where the folder does not say."""
-    return _hardware(folder).get("cpu", "")
+    return _stated_hardware(_environment(folder)).get("cpu", "")
 
 
 def other_hardware(first: Path, second: Path) -> str:
     """Return why the times of two results can't be compared; empty where hardware and server are the same."""
+    return differing_hardware(_environment(first), _environment(second))
+
+
+def differing_hardware(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
+    """Return the same of the circumstances that two folders state."""
+    first_hardware, second_hardware = _stated_hardware(first), _stated_hardware(second)
     reasons = []
-    for name, stated in (("first", _hardware(first)), ("second", _hardware(second))):
+    for name, stated in (("first", first_hardware), ("second", second_hardware)):
         unknown = [part for part in HARDWARE if not stated.get(part)]
         if unknown:
             reasons.append(f"the {name} does not say its {unknown[0]}")
     if reasons:
         return "; ".join(reasons)
-    first_hardware, second_hardware = _hardware(first), _hardware(second)
     return "; ".join(
         f"{part} {first_hardware.get(part) or 'embedded'} and {second_hardware.get(part) or 'embedded'}"
         for part in (*HARDWARE, "server")
@@ -171,11 +175,12 @@ def other_hardware(first: Path, second: Path) -> str:
     )
 
 
-def _hardware(folder: Path) -> dict[str, str]:
+def _environment(folder: Path) -> Mapping[str, Any]:
     path = folder / "environment.json"
-    if not path.is_file():
-        return {}
-    stated = parsed(document(path), path)
+    return parsed(document(path), path) if path.is_file() else {}
+
+
+def _stated_hardware(stated: Mapping[str, Any]) -> dict[str, str]:
     machine, options = stated.get("machine"), stated.get("options")
     values = {part: str(machine[part]) for part in HARDWARE if machine.get(part)} if isinstance(machine, dict) else {}
     server = options.get("dsn") if isinstance(options, dict) else None

@@ -37,6 +37,12 @@ EPILOG = (
         help="The file that names results and their thresholds.",
     ),
     option("pipeline", "A pipeline's file: every result must have been made by it.", type=PATH),
+    option(
+        "latency",
+        "A folder of `recallbench latency` that tells of p95_at_load, in place of the file's.",
+        multiple=True,
+        metavar="[NAME=]DIR",
+    ),
     choice("format", "How the table is printed.", ["text", "markdown", "json"], default="text"),
     flag("update", "Store each result as its baseline; check no threshold."),
     flag("replace", "With --update: replace a baseline that is there."),
@@ -47,6 +53,7 @@ def gate(
     results: tuple[str, ...],
     config: Path,
     pipeline: Path | None,
+    latency: tuple[str, ...],
     format: str,
     update: bool,
     replace: bool,
@@ -56,7 +63,8 @@ def gate(
 
     The file has a table [result.NAME] for each result. Its keys are folder (a pattern means its latest match),
     at_least, drops (against a baseline, by the paired comparison), abstention (auroc at least, false_retrieval at
-    most), p95_ms, p95_ratio (to the baseline's p95, on the same hardware), pipeline (the file that it was made by),
+    most), p95_ms, p95_ratio (to the baseline's p95, on the same hardware), p95_at_load ({rate, ms}: the upper bound of
+    the p95 at so many questions a second, by the study that `latency` names), pipeline (the file that it was made by),
     kinds, abilities and tenants. Each folder is checked before its figures are used. A threshold that not even an
     oracle could reach is an error, listed with the others. thresholds = "recommended" sets the four that teams use:
     precision@10(retrieved) .80, recall_frac@10 .70, ndcg@10 .85 and mrr@10 .90.
@@ -72,10 +80,11 @@ def gate(
     file = read_thresholds(config)
     if pipeline is not None:
         file = file.with_pipeline(pipeline.absolute())
-    folders = _folders_by_name(file, results)
+    folders, studies = _folders_by_name(file, results), _folders_by_name(file, latency)
     if update:
         return _update(file, config.parent, folders, replace)
-    gating = thresholds.gate(file, config.parent, folders, dict(os.environ), listener(quiet))
+    environ = dict(os.environ)
+    gating = thresholds.gate(file, config.parent, folders, environ, listener(quiet), studies=studies)
     if format == "json":
         print(plain(gating.model_dump_json(indent=1)))
     elif format == "markdown":
