@@ -100,13 +100,16 @@ def _of_answers(metrics: Metrics, by_state: Mapping[str, Sequence[StageLatency]]
         return
     yield (
         f"{', '.join(taken)}: all that is asked for one question, with every try; behind the ranking, and no part of "
-        f"{WHOLE}. Every question was timed, none was asked before to warm up, and cold is the first that a model was "
-        "asked in its run."
+        f"{WHOLE}. Every question was timed, none was asked before to warm up, and cold is what a model was asked in "
+        "its run before its first answer came."
     )
     kept = {name: sum(latency.kept for latency in times if latency.stage == name) for name in taken}
     if any(kept.values()):
         told = ", ".join(f"{kept[name]} of {n} of {name}" for name, n in taken.items() if kept[name])
-        yield f"Kept from before: {told}; such an answer counts with the time that it took when it was asked for."
+        yield (
+            f"Kept from before: {told}; such an answer counts with the time that it took when it was asked for, beside "
+            "whatever else was asked then."
+        )
 
 
 def impossible_times(by_state: Mapping[str, Sequence[StageLatency]]) -> str:

@@ -46,7 +46,7 @@ class AnswerTime:
     question_id: str
     stage: str
     state: str
-    """`cold`: the first answer that the stage asked a model for in its run; `warm`: all others; `failed`: until it
+    """`cold`: asked of a model before its first answer in the run had come; `warm`: all others; `failed`: until it
     failed."""
     milliseconds: float
     kept: bool = False

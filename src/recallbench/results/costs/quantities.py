@@ -66,7 +66,7 @@ class StageQuantities(_Quantities):
     """What a stage of the pipeline used for all questions."""
 
     stage: str
-    seconds: float = Field(ge=0, description="wall clock, over all questions")
+    seconds: float = Field(ge=0, description="wall clock of this run, over all questions: kept answers take none")
     tokens: Usage = Field(default=Usage(), description="of its answers, when they were asked for")
     facts: dict[str, Any] = Field(default={}, description="what else it counted, such as kept answers")
 

@@ -31,7 +31,7 @@ class ChatAnswer:
     seconds: float
     """How long it took when it was asked for, with all tries."""
     cold: bool = field(default=False, compare=False)
-    """Whether it was the first that its stage asked for in the run that asked for it."""
+    """Whether its stage asked for it before any answer had come, in the run that asked for it."""
     kept: bool = field(default=False, compare=False)
     """Whether it was there when it was wanted: of an answer in hand, nothing that is kept."""
 

@@ -25,7 +25,7 @@ class Asking:
     waited: float = 0.0
     """The seconds that those took when they were asked for."""
     cold: bool = False
-    """Whether the first that a stage asked for in its run is among them."""
+    """Whether any of them was asked for before the first had come in its run."""
 
 
 @dataclass(frozen=True, slots=True)
