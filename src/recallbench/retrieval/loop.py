@@ -5,20 +5,21 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
-from recallbench.corpora.records import Haystack, Question
+from recallbench.corpora.records import Haystack
 from recallbench.embedding.embedder import Embedder, Embeddings
 from recallbench.errors import Blocked, InputError
 from recallbench.progress import Advance, Progress
 from recallbench.retrieval.at_once import Attempt
 from recallbench.retrieval.failures import Failures
-from recallbench.retrieval.opaque import OpaqueIds, ScopeIds
+from recallbench.retrieval.opaque import OpaqueIds
 from recallbench.retrieval.pipeline.composite import PipelineStore
 from recallbench.retrieval.pipeline.trace import QuestionTrace
 from recallbench.retrieval.ranking import Ranking, rank_hits
 from recallbench.retrieval.record import Calls, Retrieval, SegmentTokens
+from recallbench.retrieval.request import Request, requests_of
 from recallbench.retrieval.timing import (
     COLD_SAMPLE,
     NO_OP_SECONDS,
@@ -29,22 +30,13 @@ from recallbench.retrieval.timing import (
     Timings,
     sample_evenly,
 )
-from recallbench.stores.store import Hit, Query, Store
+from recallbench.stores.store import Hit, Store
 
 COMPARING = "trying the pipeline without each stage"
 """What is done, for those who wait, when every question was asked."""
 HERE = "the store runs in this process"
 LEG_HERE = "a leg runs in this process"
 Haystacks = Callable[[], Iterable[Haystack]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """A question, as a store is asked it."""
-
-    question: Question
-    query: Query
-    scope: ScopeIds
 
 
 def retrieve(
@@ -78,7 +70,7 @@ def retrieve(
     pipeline = store if isinstance(store, PipelineStore) else None
     most = SLOW_SAMPLE if pipeline is not None and pipeline.is_slow else SAMPLE
     timed = sample_evenly(expected, most) if expected else frozenset()
-    waiting: list[_Request] = []
+    waiting: list[Request] = []
     store.prepare(embedder.stored_dims if embedder is not None and store.needs_vectors else 0)
     if control is not None:
         control.prepare(0)
@@ -117,10 +109,7 @@ def retrieve(
             )
             for vectors in (None if embedded is None else embedded.vectors, question_vectors):
                 vector_hash.update(b"" if vectors is None else vectors.tobytes())
-            requests = [
-                _Request(q, ids.query(q, None if question_vectors is None else question_vectors[i]), scope)
-                for i, q in enumerate(questions)
-            ]
+            requests = requests_of(haystack, ids, question_vectors)
             result.questions.extend(questions)
             result.candidates += [scope.size] * len(questions)
             result.segments += scope.size
@@ -153,7 +142,7 @@ def retrieve(
 
 def _ask(
     store: Store,
-    requests: Sequence[_Request],
+    requests: Sequence[Request],
     result: Retrieval,
     advance: Advance,
     timed: frozenset[int],
@@ -180,7 +169,7 @@ def _ask(
         timings.no_ops += _no_ops(store)
 
 
-def _time(store: Store, sample: Sequence[_Request], state: str, result: Retrieval) -> None:
+def _time(store: Store, sample: Sequence[Request], state: str, result: Retrieval) -> None:
     failures = result.failures
     for request in sample:
         id, search = request.question.id, partial(store.search, request.query, result.calls.depth)
@@ -220,9 +209,7 @@ def _no_ops(store: Store) -> list[float]:
     return milliseconds
 
 
-def _traces(
-    store: PipelineStore, requests: Sequence[_Request], depth: int, advance: Advance
-) -> Iterator[QuestionTrace]:
+def _traces(store: PipelineStore, requests: Sequence[Request], depth: int, advance: Advance) -> Iterator[QuestionTrace]:
     """Yield the traces of these questions in their order; an empty one for each that failed."""
     places = {id(request.query): place for place, request in enumerate(requests)}
     traces = [QuestionTrace(request.question.id) for request in requests]
@@ -235,7 +222,7 @@ def _traces(
 
 
 def _rankings(
-    store: Store, requests: Sequence[_Request], k: int, advance: Advance, failures: Failures
+    store: Store, requests: Sequence[Request], k: int, advance: Advance, failures: Failures
 ) -> Iterator[Ranking]:
     if not failures.keep_going:
         for ranking in _search(store, requests, k):
@@ -259,17 +246,17 @@ def _rankings(
         advance(1)
 
 
-def _search(store: Store, requests: Sequence[_Request], k: int) -> Iterator[Ranking]:
+def _search(store: Store, requests: Sequence[Request], k: int) -> Iterator[Ranking]:
     answers: Iterator[list[Hit]] = store.search_many([request.query for request in requests], k)
     for request, hits in zip(requests, answers, strict=True):
         yield rank_hits(request.question.id, hits, request.scope.first_id, request.scope.size, k, store.name)
 
 
-def _rank(request: _Request, found: Attempt[list[Hit]], k: int, store: str) -> Ranking:
+def _rank(request: Request, found: Attempt[list[Hit]], k: int, store: str) -> Ranking:
     return rank_hits(request.question.id, found.result(), request.scope.first_id, request.scope.size, k, store)
 
 
-def _search_single(store: Store, request: _Request, k: int) -> Ranking:
+def _search_single(store: Store, request: Request, k: int) -> Ranking:
     (ranking,) = _search(store, [request], k)
     return ranking
 

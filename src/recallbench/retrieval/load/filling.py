@@ -1,0 +1,35 @@
+"""A store filled with all haystacks at once, and the requests that it can then be asked in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from recallbench.corpora.records import Haystack
+from recallbench.embedding.embedder import Embedder
+from recallbench.progress import Progress
+from recallbench.retrieval.opaque import OpaqueIds
+from recallbench.retrieval.request import Request, requests_of
+from recallbench.stores.store import Store
+
+
+def fill(store: Store, haystacks: Iterable[Haystack], embedder: Embedder | None, progress: Progress) -> list[Request]:
+    """Put every haystack into the store, and return the requests for their questions, each with its own vector.
+
+    A store that holds one scope at a time in a run is not told to forget any, so that it holds all of them here.
+    """
+    store.prepare(embedder.stored_dims if embedder is not None and store.needs_vectors else 0)
+    ids, requests = OpaqueIds(), []
+    with progress.stage("ingesting", None, "segments") as advance:
+        for haystack in haystacks:
+            ids.admit(haystack)
+            texts = [segment.text for segment in haystack.segments]
+            passages = (
+                embedder.lookup(texts, "passage").vectors if embedder is not None and store.needs_vectors else None
+            )
+            store.ingest(ids.items(haystack), passages)
+            questions = [question.text for question in haystack.questions]
+            vectors = embedder.lookup(questions, "query").vectors if embedder is not None and questions else None
+            requests += requests_of(haystack, ids, vectors)
+            advance(len(texts))
+        store.ready()
+    return requests
