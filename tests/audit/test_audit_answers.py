@@ -13,6 +13,7 @@ import pytest
 from chat_server import MODEL, chat_server
 from commandline import recallbench
 from recallbench.audit.checks.answers import ANSWERS
+from recallbench.audit.checks.timings import TIMINGS
 from recallbench.audit.gate import Check
 from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.registry import facts
@@ -40,9 +41,13 @@ def genuine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "result"
 
 
-def check(folder: Path) -> Check:
+def subject(folder: Path) -> AuditSubject:
     rules = load()
-    return ANSWERS.check(AuditSubject(open_result(folder), rules, facts("canary-locomo", rules), [], {}))
+    return AuditSubject(open_result(folder), rules, facts("canary-locomo", rules), [], {})
+
+
+def check(folder: Path) -> Check:
+    return ANSWERS.check(subject(folder))
 
 
 def test_genuine_answers_hold(genuine: Path) -> None:
@@ -70,6 +75,10 @@ EDITS: dict[str, tuple[Edit, str]] = {
         lambda rows: rows[3]["judged"][1].update(failed=True),
         "q3: llm failed, and yet has a verdict",
     ),
+    "asked, and told as not": (
+        lambda rows: rows[3]["judged"][1].update(unasked=["faithfulness"]),
+        "q3: llm could not be asked faithfulness, and yet was",
+    ),
     "paid for nothing": (lambda rows: rows[3].pop("answer"), "q3: no answer, and yet judged or paid for"),
     "fewer tokens": (lambda rows: rows[3]["usage"].update(fresh=1), "answers.tokens.fresh: 80 stated, 71 follows"),
 }
@@ -86,6 +95,20 @@ def test_an_edit_is_seen(genuine: Path, tmp_path: Path, edit: str) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     found = check(folder)
     assert (found.status, told in found.observed) == ("fail", True), found.observed
+
+
+def test_times_that_are_not_of_every_answer_are_seen(genuine: Path, tmp_path: Path) -> None:
+    shutil.copytree(genuine, tmp_path / "result")
+    path = tmp_path / "result/timings.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    assert TIMINGS.check(subject(genuine)).status == "pass"
+    path.write_text("".join(lines[:-1]))
+    found = TIMINGS.check(subject(tmp_path / "result"))
+    told = "23 answers and verdicts were timed, which are not the 24 of the result"
+    assert (found.status, told in found.observed) == ("fail", True), found.observed
+    # Earlier releases had none.
+    path.write_text("".join(line for line in lines if '"stage":' not in line))
+    assert TIMINGS.check(subject(tmp_path / "result")).status == "pass"
 
 
 def test_an_edited_figure_and_a_part_left_out_are_seen(genuine: Path, tmp_path: Path) -> None:
