@@ -94,7 +94,7 @@ class MachineLoad:
         )
 
     @classmethod
-    def while_idle(cls, seconds: float = 1.0) -> MachineLoad:
+    def while_idle(cls, seconds: float = 0.5) -> MachineLoad:
         """Return the load of a time in which this program does nothing."""
         before = MachineReading.take()
         time.sleep(seconds)

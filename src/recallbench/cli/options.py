@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -262,6 +263,27 @@ def single_corpus(name: str) -> str:
     if len(several := names(name)) > 1:
         raise UsageError(f"{name} is several corpora", expected=f"one of {', '.join(several)}", found=name)
     return name
+
+
+def whole_numbers(text: str, option: str, example: str) -> list[int]:
+    """Return the whole numbers above 0 of an option, ascending; raises UsageError for anything else."""
+    words = text.split(",")
+    if not all(word.strip().isdigit() and int(word) > 0 for word in words):
+        raise UsageError(
+            f"--{option} {text} are no whole numbers", expected=f"as {example}", found=text, remedy=example
+        )
+    return sorted({int(word) for word in words})
+
+
+def positive_numbers(text: str, option: str, example: str) -> list[float]:
+    """Return the numbers above 0 of an option, ascending; raises UsageError for anything else."""
+    try:
+        numbers = sorted({float(word) for word in text.split(",")})
+    except ValueError:
+        numbers = [0.0]
+    if not all(0 < number < math.inf for number in numbers):
+        raise UsageError(f"--{option} {text} are no numbers above 0", expected=f"as {example}", found=text)
+    return numbers
 
 
 def take_matching(others: dict[str, Any], *, of_log: bool = False) -> Matching:

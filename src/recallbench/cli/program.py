@@ -34,6 +34,10 @@ PANELS = {
                 "Add documents that answer nothing to every haystack, ask again, and show recall and p95 "
                 "against the size."
             ),
+            "latency": (
+                "Ask a store under load, closed loop and open loop: p50, p95, p99 and throughput, with the recall of "
+                "the answers."
+            ),
         },
     ),
     "Look": HelpPanel(

@@ -88,37 +88,37 @@ def write(
     with staged(folder, explicit=circumstances.options.folder is not None) as draft:
         staging = draft.temporary
         questions, depth, tag = retrieval.questions, metrics.retrieval.depth, run_tag(metrics.store.name)
-        environment_document = _printable(_environment(folder, circumstances, retrieval, metrics.pipeline))
-        _write(staging / "metrics.json", [whole.model_dump_json(indent=1), "\n"])
-        _write(
+        environment_document = printable(_environment(folder, circumstances, retrieval, metrics.pipeline))
+        write_lines(staging / "metrics.json", [whole.model_dump_json(indent=1), "\n"])
+        write_lines(
             staging / "raw_retrievals.jsonl",
             rows(questions, retrieval.candidates, retrieval.rankings, retrieval.short, texts),
         )
         if retrieval.traces:
-            _write(staging / stages.NAME, stages.rows(retrieval.traces, with_text=texts is not None))
+            write_lines(staging / stages.NAME, stages.rows(retrieval.traces, with_text=texts is not None))
         if answers:
             right = None if texts is None else {question.id: question.answer for question in questions}
-            _write(staging / answer_rows.NAME, answer_rows.rows(answers, right))
-        _write(staging / "run.trec", trec_run(questions, retrieval.rankings, depth, tag))
-        _write(staging / CONTROL_RUN, trec_run(questions, retrieval.control, depth, CONTROL_TAG))
-        _write(staging / "qrels.trec", trec_qrels(questions))
+            write_lines(staging / answer_rows.NAME, answer_rows.rows(answers, right))
+        write_lines(staging / "run.trec", trec_run(questions, retrieval.rankings, depth, tag))
+        write_lines(staging / CONTROL_RUN, trec_run(questions, retrieval.control, depth, CONTROL_TAG))
+        write_lines(staging / "qrels.trec", trec_qrels(questions))
         if any(question.grades for question in questions):
-            _write(staging / GRADED, trec_grades(questions))
-        _write(staging / "environment.json", [json.dumps(environment_document, indent=1), "\n"])
-        _write(staging / "timings.jsonl", _timings(retrieval))
+            write_lines(staging / GRADED, trec_grades(questions))
+        write_lines(staging / "environment.json", [json.dumps(environment_document, indent=1), "\n"])
+        write_lines(staging / "timings.jsonl", _timings(retrieval))
         costs = None if whole.pipeline is None else stage_costs(staging, whole.pipeline, whole.retrieval.asked)
-        _write(staging / "report.md", [render(whole, ReportedRun(environment_document, retrieval.timings, costs))])
+        write_lines(staging / "report.md", [render(whole, ReportedRun(environment_document, retrieval.timings, costs))])
         if is_set_name(metrics.corpus.name):
-            _write(staging / NAMES, document_names(named))
-        _write(staging / PAGE, [page_of(open_result(staging), whole, row_texts(staging))])
+            write_lines(staging / NAMES, document_names(named))
+        write_lines(staging / PAGE, [page_of(open_result(staging), whole, row_texts(staging))])
         if reproduced is not None:
-            _write(staging / JSON_NAME, [document(reproduced)])
-            _write(staging / PAGE_NAME, [page(reproduced)])
-        _write(staging / manifest.NAME, [manifest.build(staging)])
+            write_lines(staging / JSON_NAME, [document(reproduced)])
+            write_lines(staging / PAGE_NAME, [page(reproduced)])
+        write_lines(staging / manifest.NAME, [manifest.build(staging)])
     return draft.folder
 
 
-def _write(path: Path, pieces: Iterable[str]) -> None:
+def write_lines(path: Path, pieces: Iterable[str]) -> None:
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(concealed_lines(pieces))
 
@@ -126,19 +126,32 @@ def _write(path: Path, pieces: Iterable[str]) -> None:
 def _environment(
     folder: Path, circumstances: Circumstances, retrieval: Retrieval, pipeline: PipelinePart | None
 ) -> dict[str, object]:
-    options = circumstances.options
-    recorded = options.recorded()
-    recorded["dsn"] = redacted(options.dsn) if options.dsn else None
-    recorded["store"] = recorded_name(options.store) if options.store else None
-    recorded["embedder"] = recorded_encoder(options.embedder) if options.embedder else None
-    for path in ("cache_dir", "corpus_file", "out", "folder", "environ"):
-        del recorded[path]  # where files lay on one machine decides nothing
     embedding = circumstances.embedding
     used = quantities.quantities(retrieval, circumstances.embedded, circumstances.contexts)
     return {
         "started": circumstances.started.isoformat(timespec="seconds"),
         "ended": _ended(circumstances).isoformat(timespec="seconds"),
         "recallbench_version": recallbench.__version__,
+        **stated_circumstances(circumstances.options, folder),
+        "embedding": embedding.document() if embedding is not None else None,
+        "seconds": {name: round(seconds, 4) for name, seconds in retrieval.timings.phases.items()},
+        "cold_queries": retrieval.timings.cold or "timed",
+        "store_calls": retrieval.timings.undivided or "timed",
+        **({"stages": list(circumstances.stages)} if circumstances.stages else {}),
+        quantities.FIELD: used.model_dump(),
+        **_prices(pipeline, circumstances.stages),
+    }
+
+
+def stated_circumstances(options: Options, folder: Path) -> dict[str, object]:
+    """Return command, options, code, machine, packages and variables, without secrets and places on one machine."""
+    recorded = options.recorded()
+    recorded["dsn"] = redacted(options.dsn) if options.dsn else None
+    recorded["store"] = recorded_name(options.store) if options.store else None
+    recorded["embedder"] = recorded_encoder(options.embedder) if options.embedder else None
+    for path in ("cache_dir", "corpus_file", "out", "folder", "environ"):
+        del recorded[path]  # where files lay on one machine decides nothing
+    return {
         "command": _command(sys.argv[1:] if options.command is None else options.command),
         "options": {name: sorted(v) if isinstance(v, frozenset) else v for name, v in recorded.items()},
         "git": {
@@ -152,13 +165,6 @@ def _environment(
             for name in ("PYTHONHASHSEED", "HF_HUB_OFFLINE", "OMP_NUM_THREADS")
             if name in os.environ
         },
-        "embedding": embedding.document() if embedding is not None else None,
-        "seconds": {name: round(seconds, 4) for name, seconds in retrieval.timings.phases.items()},
-        "cold_queries": retrieval.timings.cold or "timed",
-        "store_calls": retrieval.timings.undivided or "timed",
-        **({"stages": list(circumstances.stages)} if circumstances.stages else {}),
-        quantities.FIELD: used.model_dump(),
-        **_prices(pipeline, circumstances.stages),
     }
 
 
@@ -169,12 +175,12 @@ def _prices(pipeline: PipelinePart | None, totals: Sequence[Mapping[str, Any]]) 
     return {} if told is None else {prices.FIELD: told}
 
 
-def _printable(value: Any) -> Any:
+def printable(value: Any) -> Any:
     """Return the same with every text on one line, without control characters and tags: an audit refuses others."""
     if isinstance(value, Mapping):
-        return {visible(str(name)): _printable(item) for name, item in value.items()}
+        return {visible(str(name)): printable(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_printable(item) for item in value]
+        return [printable(item) for item in value]
     return value if value is None or isinstance(value, (bool, int, float)) else unformatted(visible(str(value)))
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from recallbench.cli import options
-from recallbench.cli.command import EPILOG, PATH, argument, choice, command, option, typed
+from recallbench.cli.command import EPILOG, PATH, argument, choice, command, option
 from recallbench.corpora.labelled_sets import options as labelled_options
 from recallbench.corpora.matching import options as matching_options
 from recallbench.reports.table import print_parts
@@ -61,37 +60,14 @@ def grow(
     what a query of a haystack expects is left out of that haystack, and counted.
     """
     from recallbench.cli.bars import listener
-    from recallbench.cli.measure.labelled_target import of_hub, take_target
-    from recallbench.errors import UsageError
+    from recallbench.cli.measure.corpus_or_set import obtain_corpus
     from recallbench.reports.growth import document, markdown, notes, picture, table
     from recallbench.studies.growth import growth
 
-    words = factors.split(",")
-    if not all(word.strip().isdigit() and int(word) > 0 for word in words):
-        raise UsageError(
-            f"--factors {factors} are no sizes", expected="whole numbers, as 1,2,5,10", found=factors, remedy="1,2,5,10"
-        )
-    corpus = options.take_corpus(corpus, others)
-    target = take_target(corpus, others)
-    labelled = of_hub(corpus) or Path(corpus).is_dir()
-    run_options = options.run_options(corpus=corpus if labelled else options.single_corpus(corpus), **others)
-    unfit = (
-        ("corpus_file",)
-        if labelled
-        else ("match", "match_chunk", "allow_random_matches", "split", "qrels_revision", "pin")
-    )
-    if unfitting := typed(*unfit):
-        raise UsageError(
-            f"{unfitting} is for a {'registered corpus' if labelled else 'labelled set'}",
-            expected="locomo, longmemeval or the like" if labelled else "a folder, or hub:OWNER/NAME@<40 hex digits>",
-            found=corpus,
-            remedy=f"leave {unfitting} out",
-        )
+    sizes = options.whole_numbers(factors, "factors", "1,2,5,10")
     progress = listener(quiet)
-    if labelled:
-        name, folder = target.obtain(run_options, progress)
-        run_options = replace(run_options, corpus=name, corpus_file=folder)
-    grown = growth(run_options, sorted({int(word) for word in words}), distractors, seed, progress)
+    run_options = obtain_corpus(corpus, others, progress)
+    grown = growth(run_options, sizes, distractors, seed, progress)
     if format == "json":
         print(json.dumps(document(grown), indent=1))
     elif format == "markdown":

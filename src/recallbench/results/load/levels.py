@@ -41,6 +41,7 @@ class AnswerQualityPart(MetricsPart):
 
 
 class LevelPart(MetricsPart):
+    level: int = Field(description="its number: each call in calls.jsonl has that of its level")
     side: Side
     size: int = Field(description="how many times their own size the haystacks had")
     stored: int = Field(description="segments that the store held")

@@ -54,6 +54,11 @@ _serving: dict[int, tuple[subprocess.Popen[bytes], Path]] = {}
 """The servers that came up, each with its log, until they are stopped."""
 
 
+def is_serving() -> bool:
+    """Whether this program runs a server of its own now."""
+    return bool(_serving)
+
+
 def fate_of_server() -> str:
     """Return why the embedded server ended, and the end of its log, after a lost connection; empty without one."""
     servers = tuple(_serving.values())

@@ -1,0 +1,41 @@
+"""The corpus of a command that takes a registered one or a labelled set, which is obtained first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recallbench.cli import options
+from recallbench.cli.command import typed
+from recallbench.errors import UsageError
+from recallbench.progress import Progress
+
+if TYPE_CHECKING:
+    from recallbench.runs.options import Options
+
+
+def obtain_corpus(corpus: str | None, others: dict[str, Any], progress: Progress) -> Options:
+    """Return the options of a run on this corpus; raises UsageError for options that are for the other kind."""
+    from recallbench.cli.measure.labelled_target import of_hub, take_target
+
+    corpus = options.take_corpus(corpus, others)
+    target = take_target(corpus, others)
+    labelled = of_hub(corpus) or Path(corpus).is_dir()
+    run_options = options.run_options(corpus=corpus if labelled else options.single_corpus(corpus), **others)
+    unfit = (
+        ("corpus_file",)
+        if labelled
+        else ("match", "match_chunk", "allow_random_matches", "split", "qrels_revision", "pin")
+    )
+    if unfitting := typed(*unfit):
+        raise UsageError(
+            f"{unfitting} is for a {'registered corpus' if labelled else 'labelled set'}",
+            expected="locomo, longmemeval or the like" if labelled else "a folder, or hub:OWNER/NAME@<40 hex digits>",
+            found=corpus,
+            remedy=f"leave {unfitting} out",
+        )
+    if not labelled:
+        return run_options
+    name, folder = target.obtain(run_options, progress)
+    return replace(run_options, corpus=name, corpus_file=folder)

@@ -1,0 +1,65 @@
+"""What the answers of a level were worth: of the very calls that were timed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from recallbench.results.load.levels import AnswerQualityPart
+from recallbench.retrieval.load.call import LoadCall
+from recallbench.retrieval.ranking import rank_hits
+from recallbench.retrieval.request import Request
+from recallbench.scoring.estimate import estimates
+from recallbench.scoring.judgement import judge
+from recallbench.scoring.measures.mrr import Mrr
+from recallbench.scoring.measures.registry import parse
+
+FIRST = "recall_any@10"
+
+
+def answer_quality(
+    calls: Sequence[LoadCall], requests: Sequence[Request], depth: int, store: str
+) -> list[AnswerQualityPart]:
+    """Return recall and MRR over the calls of a level, a failed one as the worst answer.
+
+    Raises InputError where a store broke its contract in one. Answers to one question are dependent, so where the
+    corpus has no clusters each question is one.
+    """
+    if not calls:
+        return []
+    # A question is answered alike most times: each different answer is ranked once.
+    ranked: dict[tuple[int, int], tuple[int, ...]] = {}
+    positions = []
+    for call in calls:
+        key = (call.question, id(call.hits))
+        if key not in ranked:
+            request = requests[call.question]
+            scope = request.scope
+            hits = call.hits or ()
+            ranking = rank_hits(request.question.id, hits, scope.first_id, scope.size, depth, store)
+            ranked[key] = ranking.positions
+        positions.append(ranked[key])
+    questions = [requests[call.question].question for call in calls]
+    judged = judge(
+        positions,
+        [question.gold for question in questions],
+        [requests[call.question].scope.size for call in calls],
+        depth,
+        None,
+        [question.one_find for question in questions],
+    )
+    everything = {"all": np.ones(len(calls), dtype=bool)}
+    clusters = [question.cluster or question.id for question in questions]
+    return [
+        AnswerQualityPart(
+            measure=str(found.measure),
+            value=found.value,
+            low=found.low,
+            high=found.high,
+            method=found.method,
+            chance=found.chance,
+            n=found.n,
+        )
+        for found in estimates([parse(FIRST), Mrr(min(50, depth))], judged, clusters, everything)["all"]
+    ]

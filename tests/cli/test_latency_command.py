@@ -1,0 +1,174 @@
+"""`recallbench latency`: closed and open loops through the real command line."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from commandline import recallbench
+from labelled_sets import beir
+from recallbench.results.load.reading import read_latency
+
+SHORT = ("--seconds", "0.2", "--limit", "40", "--out", "out", "-q")
+STALLING = """
+import time
+
+class Memory:
+    def __init__(self):
+        self.texts, self.calls = {}, 0
+
+    def add(self, id, text):
+        self.texts[id] = set(text.lower().split())
+
+    def search(self, query, k):
+        words = set(query.lower().split())
+        self.calls += 1
+        CALL
+        return sorted(self.texts, key=lambda id: -len(words & self.texts[id]))[:k]
+"""
+
+
+def test_a_store_is_asked_up_to_saturation_and_then_at_shares_of_it(tmp_path: Path) -> None:
+    done = recallbench("latency", "canary-locomo", "--store", "bm25", *SHORT, cwd=tmp_path)
+    assert done.returncode == 0
+    (folder,) = (tmp_path / "out").iterdir()
+    assert {path.name for path in folder.iterdir()} == {"calls.jsonl", "latency.json", "manifest.json", "report.md"}
+    study = read_latency(folder)
+    closed, opened = ([row for row in study.rows if row.kind == kind] for kind in ("closed", "open"))
+    assert [row.clients for row in closed[:2]] == [1, 2]
+    (saturation,) = study.saturation
+    assert [row.utilisation for row in opened] == [0.5, 0.7, 0.9]
+    assert [row.rate for row in opened] == [
+        pytest.approx(share * saturation.rate, abs=1e-3) for share in (0.5, 0.7, 0.9)
+    ]
+    calls = [json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines()]
+    for row in study.rows:
+        own = [call for call in calls if call["level"] == row.level]
+        assert len(own) == row.arrivals == row.n + row.failed + row.skipped
+        waits = sorted(1000 * (call["finished"] - call["intended"]) for call in own if "finished" in call)
+        assert row.slowest_ms == pytest.approx(waits[-1], abs=1e-3) or row.skipped
+        assert row.distinct <= study.questions == 40
+        # The very answers that were timed: each question is answered as in a run, some more often than others.
+        assert [quality.measure for quality in row.quality] == ["recall_any@10", "mrr@50"]
+        assert row.quality[0].n == row.n
+    assert study.cold[0].why_none == "not possible: the store runs inside this process"
+    assert study.warm_up[0].calls >= 40
+    printed = done.stdout.splitlines()
+    assert printed[0] == "Latency of bm25 on canary-locomo"
+    assert printed[-1].startswith("The store saturates") or printed[-1].startswith("The store gives")
+    assert "report: " in printed[-2]
+    report = (folder / "report.md").read_text()
+    assert "void: the p99 of the generator's own lag is over 1 ms, or over 5% of the p50" in report
+
+
+@pytest.mark.marked
+def test_two_systems_are_asked_in_turns_at_one_rate(tmp_path: Path) -> None:
+    words = ("latency", "canary-locomo", "--store", "bm25", "--against", "exact", "--clients", "1", "--at", ".5")
+    done = recallbench(*words, *SHORT, "--format", "json", cwd=tmp_path)
+    assert done.returncode == 0
+    document = json.loads(done.stdout)
+    assert [(system["side"], system["store"]) for system in document["systems"]] == [("A", "bm25"), ("B", "exact")]
+    assert [(row["side"], row["kind"]) for row in document["rows"]] == [
+        ("A", "closed"), ("B", "closed"), ("A", "open"), ("B", "open"),
+    ]  # fmt: skip
+    first, second = document["rows"][2:]
+    assert first["rate"] == second["rate"]
+    assert first["arrivals"] == second["arrivals"], "both are asked the same questions at the same moments"
+    assert [(found["percentile"], found["pairs"]) for found in document["differences"]] == [
+        ("p50", 10),
+        ("p95", 10),
+    ] * 2
+    assert min(found["p"] for found in document["differences"]) >= 2 / 1024
+
+
+@pytest.mark.marked
+def test_a_labelled_set_is_asked_at_rates_of_its_users(tmp_path: Path) -> None:
+    beir(tmp_path / "team")
+    (tmp_path / "memory.py").write_text(STALLING.replace("CALL", "pass"))
+    words = ("latency", "team", "--store", "python:memory:Memory", "--rates", "20,40", "--arrivals", "constant")
+    done = recallbench(*words, "--seconds", "0.5", "--out", "out", "--format", "csv", cwd=tmp_path)
+    assert done.returncode == 0
+    rows = list(csv.DictReader(StringIO(done.stdout)))
+    assert [(row["loop"], row["clients"]) for row in rows] == [
+        ("closed", "1"),
+        ("open, 20/s", "1"),
+        ("open, 40/s", "1"),
+    ]
+    assert [row["n"] for row in rows[1:]] == ["10", "20"]
+    assert "is asked by one client: its class does not declare `several_callers = True`" in done.stderr
+
+
+@pytest.mark.marked
+def test_a_rate_that_cannot_be_reached_is_a_row(tmp_path: Path) -> None:
+    beir(tmp_path / "team")
+    (tmp_path / "memory.py").write_text(STALLING.replace("CALL", "time.sleep(0.01)"))
+    words = ("latency", "team", "--store", "python:memory:Memory", "--rates", "1000", "--seconds", "0.2", "-q")
+    done = recallbench(*words, "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0
+    (folder,) = (tmp_path / "out").iterdir()
+    row = read_latency(folder).rows[-1]
+    assert row.saturated
+    assert row.skipped > 0
+    assert row.p95.at_least
+    assert f"saturated; {row.skipped} skipped" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--clients", "1,x"), "--clients 1,x are no whole numbers"),
+        (("--rates", "0"), "--rates 0 are no numbers above 0"),
+        (("--at", "nan"), "--at nan are no numbers above 0"),
+        (("--seconds", "0"), "0"),
+        (("--against-set", "x"), "--set x can't be read"),
+        (("--sizes", "500", "--limit", "5"), "500x left out: there are documents for 3x"),
+    ],
+)
+def test_bad_options_are_refused(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+    words = ("--store", "bm25", "--seconds", "0.05", *words) if "--sizes" in words else ("--store", "bm25", *words)
+    done = recallbench("latency", "canary-locomo", *words, "--out", "out", cwd=tmp_path)
+    assert done.returncode == (0 if "--sizes" in words else 2)
+    assert told in done.stderr
+
+
+@pytest.mark.marked
+def test_a_machine_that_is_not_quiet_is_refused(tmp_path: Path) -> None:
+    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    try:
+        done = recallbench("latency", "canary-locomo", "--store", "bm25", *SHORT, "--require-quiet", cwd=tmp_path)
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "recallbench: the machine is not quiet\n" in done.stderr
+    assert "found: other processes had " in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.marked
+def test_an_interruption_keeps_the_levels_that_were_done(tmp_path: Path) -> None:
+    beir(tmp_path / "team")
+    # It ends the program in the second open loop, which it knows by its pace.
+    pace = (
+        "now = time.monotonic(); gap = now - getattr(Memory, 'last', now); Memory.last = now\n"
+        "        Memory.slow = getattr(Memory, 'slow', False) or gap > .3\n"
+        "        if Memory.slow and gap < .3 and (Memory.__dict__.get('begun') or gap < .1):\n"
+        "            import signal; signal.raise_signal(signal.SIGINT)"
+    )
+    (tmp_path / "memory.py").write_text(STALLING.replace("CALL", pace))
+    words = ("latency", "team", "--store", "python:memory:Memory", "--rates", "2,40", "--arrivals", "constant")
+    fresh = {"OPENBLAS_NUM_THREADS": "1"}
+    done = recallbench(*words, "--seconds", "1.1", "--out", "out", cwd=tmp_path, env=fresh)
+    assert (done.returncode, done.stdout) == (130, "")
+    (folder,) = (tmp_path / "out").iterdir()
+    study = read_latency(folder)
+    assert [row.rate for row in study.rows] == [None, 2.0]
+    assert (study.finished, study.why_ended) == (False, "interrupted")
+    assert f"the 2 levels so far are whole, and stand in {folder.relative_to(tmp_path)}" in done.stderr
