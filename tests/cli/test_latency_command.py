@@ -172,3 +172,19 @@ def test_an_interruption_keeps_the_levels_that_were_done(tmp_path: Path) -> None
     assert [row.rate for row in study.rows] == [None, 2.0]
     assert (study.finished, study.why_ended) == (False, "interrupted")
     assert f"the 2 levels so far are whole, and stand in {folder.relative_to(tmp_path)}" in done.stderr
+
+
+@pytest.mark.marked
+def test_a_result_is_asked_again_with_its_own_options(tmp_path: Path) -> None:
+    run = recallbench("run", "canary-locomo", "--store", "bm25", "--limit", "30", "--folder", "r", cwd=tmp_path)
+    assert run.returncode == 0
+    words = ("--clients", "1", "--rates", "50", "--seconds", "0.3", "--out", "out", "-q", "--format", "json")
+    done = recallbench("latency", "r", *words, cwd=tmp_path)
+    assert done.returncode == 0
+    document = json.loads(done.stdout)
+    assert (document["corpus"], document["questions"], document["depth"]) == ("canary-locomo", 30, 50)
+    assert document["systems"][0]["store"] == "bm25"
+    metrics = json.loads((tmp_path / "r" / "metrics.json").read_text())
+    # Every question is asked as often as any other, or once more.
+    headline = metrics["headline"][0]["estimate"]["value"]
+    assert document["rows"][0]["quality"][0]["value"] == pytest.approx(headline, abs=0.05)

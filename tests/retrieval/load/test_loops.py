@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from itertools import count, islice, pairwise
 
 import pytest
@@ -122,3 +123,27 @@ def test_what_a_store_refuses_is_counted_and_what_it_breaks_with_ends_the_level(
 
     with pytest.raises(ZeroDivisionError):
         closed_loop([break_down] * clients, question_order(4, 1), 10.0, 40)
+
+
+@pytest.mark.marked
+def test_a_real_stall_is_missed_by_the_closed_loop_and_seen_by_the_open_one() -> None:
+    """Half a second once in 300 calls of a store that really sleeps."""
+
+    def store() -> Callable[[int], list[Hit]]:
+        calls = count()
+
+        def ask(question: int) -> list[Hit]:
+            time.sleep(0.5 if next(calls) == 150 else 0.001)
+            return []
+
+        return ask
+
+    closed = closed_loop([store()], count(), 60.0, 300)
+    assert sum(call.latency >= 0.5 for call in closed.calls) == 1
+    assert sorted(call.latency for call in closed.calls)[-2] < 0.5, "whatever else the machine did, it is one call"
+    opened = open_loop([store()], arrival_times(100.0, 3.0, "constant", 1, 300), count(), 3.0, 5.0)
+    # Fifty questions come while it stalls; the first half of them waits for at least half of the stall.
+    assert sum(call.latency >= 0.25 for call in opened.calls) >= 25
+    p95 = load_figures([opened]).percentiles[1].value
+    assert p95 is not None
+    assert p95 >= 350.0

@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from recallbench.retrieval.load.arrivals import question_order
+from recallbench.retrieval.load.closed_loop import closed_loop
 from recallbench.scoring.load.figures import why_void
 from recallbench.scoring.load.percentiles import load_percentiles
 from recallbench.scoring.load.saturation import saturation
 from recallbench.scoring.load.turns import turns_difference, turns_order
 from recallbench.scoring.quantiles import EACH_BOUND, quantile_interval
+from recallbench.stores.store import Hit
 
 
 def test_percentiles_are_nearest_ranks_with_bounds_where_there_are_calls_enough() -> None:
@@ -115,3 +118,24 @@ def test_two_turns_of_one_system_differ_once_in_twenty(share: float, expected: i
         assert found is not None
         rejected += found.test.p <= 0.05
     assert rejected == expected
+
+
+@pytest.mark.marked
+def test_real_turns_of_one_store_differ_once_in_twenty() -> None:
+    """60 comparisons of a store in this process with itself, 20 blocks each: 3 of 60 are to be expected, 8 are not."""
+    rng, rejected = np.random.default_rng(1), 0
+    rows, questions = rng.normal(size=(400, 64)), rng.normal(size=(50, 64))
+
+    def ask(question: int) -> list[Hit]:
+        scores = rows @ questions[question]
+        return [Hit(int(place), float(scores[place])) for place in np.argsort(-scores)[:10]]
+
+    for seed in range(60):
+        sides: tuple[list[list[float]], list[list[float]]] = ([], [])
+        for _, side in turns_order(10, seed):
+            block = closed_loop([ask], question_order(50, seed), 1.0, 60)
+            sides[side].append([1000 * call.latency for call in block.calls])
+        found = turns_difference(*sides, 0.95)
+        assert found is not None
+        rejected += found.test.p <= 0.05
+    assert rejected < 8

@@ -30,8 +30,8 @@ SIZES, CLIENTS, RATES, SHARES = "1,2,5", "1,2,4,8", "20,50", ".5,.7,.9"
 @command(
     argument(
         "corpus",
-        "locomo, longmemeval, canary-locomo, …, or a labelled set: DIR, or hub:OWNER/NAME@<40 hex digits>; none with "
-        "--corpus-shape.",
+        "locomo, longmemeval, canary-locomo, …; a labelled set: DIR, or hub:OWNER/NAME@<40 hex digits>; or a result "
+        "folder, for its corpus, store and options; none with --corpus-shape.",
         required=False,
         metavar="[CORPUS|DIR]",
     ),
@@ -92,11 +92,14 @@ def latency(
     """
     from recallbench.cli.bars import listener
     from recallbench.cli.measure.corpus_or_set import obtain_corpus
+    from recallbench.cli.measure.result_target import take_result
     from recallbench.retrieval.load.arrivals import ARRIVALS
     from recallbench.studies.latency.choices import LatencyChoices
     from recallbench.studies.latency.latency import measure_latency
 
     progress = listener(quiet)
+    if corpus is not None:
+        corpus = take_result(corpus, others)
     run_options = obtain_corpus(corpus, others, progress)
     shares = options.positive_numbers(at, "at", SHARES) if at else [] if rates else [0.5, 0.7, 0.9]
     choices = LatencyChoices(

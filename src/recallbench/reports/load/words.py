@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.reports.load.tables import milliseconds, named_system, percentile
 from recallbench.results.load.levels import LatencyDocument, LevelPart
+from recallbench.scoring.paired import holm
 
 TYPICAL = 0.7
 """The utilisation whose p95 is told."""
@@ -100,16 +101,16 @@ def _waiting(row: LevelPart) -> str:
 
 
 def _decided(document: LatencyDocument) -> Sequence[str]:
-    told = []
-    for found in document.differences:
-        if found.rate is not None and found.percentile == "p95" and found.p <= 0.05:
-            slower = "B" if found.difference > 0 else "A"
-            told.append(
-                f"At {found.rate:.4g} a second {slower} is slower: p95 of blocks {abs(found.difference):.3g} ms apart, "
-                f"p {found.p:.3f}."
-            )
-    if document.differences and not told:
-        told.append("In no open loop does the p95 of A and B differ at p .05.")
+    opened = [found for found in document.differences if found.rate is not None and found.percentile == "p95"]
+    corrected = holm([found.p for found in opened])
+    told = [
+        f"At {found.rate:.4g} a second {'B' if found.difference > 0 else 'A'} is slower: p95 of blocks "
+        f"{abs(found.difference):.3g} ms apart, p {p:.3f} (Holm, {len(opened)} open loops)."
+        for found, p in zip(opened, corrected, strict=True)
+        if p <= 0.05
+    ]
+    if opened and not told:
+        told.append(f"In no open loop does the p95 of A and B differ at p .05 (Holm, {len(opened)} open loops).")
     return told
 
 

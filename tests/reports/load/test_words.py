@@ -1,0 +1,112 @@
+"""What a latency study says in its table and in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from recallbench.reports.load.page import page
+from recallbench.reports.load.tables import level_table
+from recallbench.reports.load.words import conclusion
+from recallbench.results.load.levels import LatencyDocument
+
+QUIET = {
+    "others": 0.01,
+    "steal": 0.0,
+    "throttled": False,
+    "load_average": 0.2,
+    "quiet": True,
+    "words": "Quiet machine.",
+}
+SATURATES = "The store saturates at 2 clients with 1000 answers a second. At 700 a second (70% of that)"
+UNQUIET = QUIET | {"others": 0.4, "quiet": False, "words": "Not a quiet machine: other processes had 40%."}
+
+
+def time(value: float, low: float | None, high: float | None, at_least: bool = False) -> dict[str, Any]:
+    return {"value": value, "low": low, "high": high, "at_least": at_least}
+
+
+def level(number: int, rate: float | None, side: str = "A", **more: Any) -> dict[str, Any]:
+    return {
+        "level": number, "side": side, "size": 1, "stored": 272, "kind": "closed" if rate is None else "open",
+        "clients": 2, "rate": rate, "utilisation": None if rate is None else rate / 1000, "arrivals": 400, "n": 400,
+        "failed": 0, "skipped": 0, "seconds": 5.0, "throughput": 800.0, "busy_share": 0.7,
+        "p50": time(1.0, 0.9, 1.1), "p95": time(2.0, 1.8, 2.3), "p99": time(5.0, 4.0, None), "slowest_ms": 123.4,
+        "lag_p50_ms": 0.001, "lag_p99_ms": 0.02, "void": False, "why_void": "", "saturated": False, "distinct": 200,
+        "most_often": 2, "machine": QUIET,
+        "quality": [{"measure": "recall_any@10", "value": 0.9, "low": 0.8, "high": 1.0, "method": "t", "chance": 0.4,
+                     "n": 400}],
+    } | more  # fmt: skip
+
+
+def study(rows: list[dict[str, Any]], **more: Any) -> LatencyDocument:
+    system = {"store": "pgvector", "variant": "", "pipeline": "", "version": "1", "embedder": "minilm"}
+    return LatencyDocument.model_validate(
+        {
+            "schema_version": "1", "recallbench_version": "1", "corpus": "locomo", "dataset_sha256": "0" * 64,
+            "questions": 1982, "systems": [system | {"side": "A", "settings": {}, "evidence": {}}], "depth": 50,
+            "arrivals": "poisson", "seconds": 5.0, "grace": 2.5, "most_calls": 10000, "seed": 42, "measures": "it all",
+            "rules": ["a rule"], "before": QUIET, "rows": rows, "differences": [], "cold": [], "warm_up": [],
+            "saturation": [
+                {"side": "A", "size": 1, "clients": 2, "rate": 1000.0, "reached": True, "why_alone": ""},
+            ],
+            "finished": True, "why_ended": "", "environment": {"machine": {"cpu": "AMD EPYC", "cores": 2}},
+        } | more
+    )  # fmt: skip
+
+
+def test_a_row_has_its_bounds_and_what_one_must_know() -> None:
+    bad = level(
+        3, 900.0, saturated=True, skipped=7, failed=1, void=True, why_void="late", machine=UNQUIET,
+        p95=time(2000.0, 1500.0, None, at_least=True),
+    )  # fmt: skip
+    lines = level_table(study([level(1, None), level(2, 700.0), bad])).text()
+    head = "loop clients utilisation n answers/s p50 ms p95 ms p99 ms slowest ms lag p99 ms recall_any@10 remarks"
+    assert " ".join(lines[0].split()) == head
+    assert lines[1].split("  ")[0] == "closed"
+    assert "1 (0.9 to 1.1)" in lines[1]
+    assert "5 (4 to –)" in lines[1]
+    assert "open, 700/s" in lines[2]
+    assert " 70.0% " in lines[2]
+    assert "≥ 2000 (1500 to –)" in lines[3]
+    assert lines[3].endswith("void; saturated; 7 skipped; 1 failed; machine not quiet")
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (
+            [level(1, None), level(2, 500.0), level(3, 700.0)],
+            f"{SATURATES} p95 is 2 (1.8 to 2.3) ms. The generator kept time (p99 lag up to 0.02 ms) and the machine "
+            "was quiet: these times can be relied on.",
+        ),
+        (
+            [level(1, None), level(2, 700.0, void=True, why_void="the lag"), level(3, 900.0, machine=UNQUIET)],
+            f"{SATURATES} p95 is 2 (1.8 to 2.3) ms (void). Don't rely on all of these times: the generator lagged in 1 "
+            "of 3 levels (the lag), and the machine was not quiet in 1 of 3; repeat it on a quiet machine "
+            "(--require-quiet).",
+        ),
+    ],
+)
+def test_it_ends_with_what_callers_wait_and_whether_to_believe_it(rows: list[dict[str, Any]], words: str) -> None:
+    assert conclusion(study(rows)) == words
+    assert page(study(rows)).startswith(f"# Latency of pgvector on locomo\n\n{words}\n")
+
+
+def test_of_two_systems_a_slower_one_is_named_after_correction_for_all_rates() -> None:
+    def difference(rate: float, p: float) -> dict[str, Any]:
+        return {
+            "size": 1, "kind": "open", "clients": 2, "rate": rate, "percentile": "p95", "pairs": 10, "first": 2.0,
+            "second": 3.0, "difference": 1.0, "low": 0.5, "high": 1.5, "method": "m", "p": p, "smallest_p": 0.002,
+        }  # fmt: skip
+
+    found = study([level(1, 500.0), level(2, 700.0)], differences=[difference(500.0, 0.03), difference(700.0, 0.02)])
+    assert "At 500 a second B is slower: p95 of blocks 1 ms apart, p 0.040 (Holm, 2 open loops)." in conclusion(found)
+    alike = study([level(1, 500.0), level(2, 700.0)], differences=[difference(500.0, 0.03), difference(700.0, 0.3)])
+    assert "In no open loop does the p95 of A and B differ at p .05 (Holm, 2 open loops)." in conclusion(alike)
+
+
+def test_levels_that_an_interruption_left_are_said_to_be_all() -> None:
+    words = conclusion(study([level(1, None)], finished=False, why_ended="interrupted", saturation=[]))
+    assert words.startswith("Ended early (interrupted): the levels above are whole.")
