@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,14 +30,36 @@ def test_a_capped_index_is_said_before_the_run_and_metered_after(tmp_path: Path)
     assert metrics["retrieval"]["agreement"]["depth"] == 10
     rows = [json.loads(line) for line in (tmp_path / "r" / "raw_retrievals.jsonl").read_text().splitlines()]
     assert max(len(row["hits"]) for row in rows) <= 10
+    _metered_alike(done.stdout, rows, tmp_path)
     audited = recallbench("audit", "r", cwd=tmp_path)
     assert "  fail " not in audited.stdout
-    environment = tmp_path / "r" / "environment.json"
+    report, environment = tmp_path / "r" / "report.md", tmp_path / "r" / "environment.json"
+    report.write_text(report.read_text().replace("| 50 | 7,900 | 4,055 |", "| 50 | 7,900 | 4,054 |"))
     environment.write_text(environment.read_text().replace('"ef_search": "10"', '"ef_search": "11"'))
-    assert (
-        "setting hnsw.ef_search 10, which no run with these options states"
-        in recallbench("audit", "r", cwd=tmp_path).stdout
-    )
+    altered = recallbench("audit", "r", cwd=tmp_path).stdout
+    assert "setting hnsw.ef_search 10, which no run with these options states" in altered
+    assert "7,900 | 4,054 |" in altered
+
+
+def _metered_alike(told: str, rows: list[dict[str, Any]], place: Path) -> None:
+    """Hold the meter of a command, a report, a page, a table and a gate to the rows."""
+    returned = sum(len(row["hits"]) for row in rows)
+    eligible = sum(min(50, row["candidates"]) for row in rows)
+    assert eligible == 4055
+    part = f"{returned / eligible:.1%}"
+    sentence = f"rows of the calls for 50: 7,900 asked, 4,055 eligible, {returned:,} returned ({part} of the eligible)"
+    assert sentence in told
+    assert f"r: {sentence}" in recallbench("table", "r", cwd=place).stdout
+    row = ("50", "7,900", "4,055", f"{returned:,}", part, "158")
+    assert f"| {' | '.join(row)} |" in (place / "r" / "report.md").read_text()
+    assert f"<td>{returned:,}</td>" in (place / "r" / "report.html").read_text()
+    rules = '["returned_share@10 >= 0.01", "returned_share@50 >= 1"]'
+    (place / "recallbench.toml").write_text(f'[result.night]\nfolder = "r"\nrules = {rules}\n')
+    gated = recallbench("gate", cwd=place)
+    assert gated.returncode == 1
+    share = sum(len(row["hits"]) / min(50, row["candidates"]) for row in rows) / len(rows)
+    assert re.search(rf"returned_share@50 >= 1 +{share:.4f}", gated.stdout)
+    assert "1 of 2 thresholds" in gated.stdout
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,8 @@ def test_graded_ndcg_by_chance_uses_the_mean_grade() -> None:
 
 def test_a_question_without_gold_has_no_chance() -> None:
     judged = judge([[]], [set()], [8], 3)
-    assert [parse(form.replace("@k", "@3")).chance(judged)[0] for form in known()] == [0.0] * len(known())
+    of_gold = [form for form in known() if form != "returned_share@k"]  # any order returns what was asked for
+    assert [parse(form.replace("@k", "@3")).chance(judged)[0] for form in of_gold] == [0.0] * len(of_gold)
 
 
 @pytest.mark.parametrize(("n", "g", "k"), SHAPES)

@@ -24,6 +24,7 @@ from recallbench.scoring.estimate import Estimate, estimates
 from recallbench.scoring.judgement import Floats, Judged
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import parse
+from recallbench.scoring.measures.returned_share import ReturnedShare
 from recallbench.scoring.quantiles import quantile
 
 if TYPE_CHECKING:  # pydantic takes longer to import than all the rest
@@ -146,19 +147,19 @@ class CaseScores:
 
     def value(self, measure: Measure | str) -> float:
         """The mean of any measure, as "recall_any@5"; nan where no case counts."""
-        chosen = parse(measure) if isinstance(measure, str) else measure
+        chosen = self._measurable(measure)
         values = self._values(chosen)[chosen.counted(self.judged)]
         return float(values.mean()) if len(values) else math.nan
 
     def ceiling(self, measure: Measure | str) -> float:
         """The mean that an oracle reaches on these cases: no ranking gets more."""
-        chosen = parse(measure) if isinstance(measure, str) else measure
+        chosen = self._measurable(measure)
         most = chosen.ceiling(self.judged)[chosen.counted(self.judged)]
         return float(most.mean()) if len(most) else math.nan
 
     def estimate(self, measure: Measure | str) -> Estimate:
         """The mean with n, 95% interval and ceiling; chance is None unless `candidates` was given."""
-        return self._estimated((parse(measure) if isinstance(measure, str) else measure,))[0]
+        return self._estimated((self._measurable(measure),))[0]
 
     @cached_property
     def estimates(self) -> tuple[Estimate, ...]:
@@ -246,6 +247,16 @@ class CaseScores:
         how = f"matching: {self.matching}{f' ({by})' if by else ''}{f', ties: {self.ties}' if self.ties else ''}"
         params = f"; params: {in_words(self.params)}" if self.params else ""
         return f"{summary}{f' ({failed} failed)' if failed else ''}; {how}{params}"
+
+    def _measurable(self, measure: Measure | str) -> Measure:
+        chosen = parse(measure) if isinstance(measure, str) else measure
+        if isinstance(chosen, ReturnedShare) and self.candidates is None:
+            raise UsageError(
+                f"{chosen} can't be told without knowing how many items could come back",
+                expected="candidates, as evaluate(…, candidates=1000)",
+                found="none",
+            )
+        return chosen
 
     @cached_property
     def _counted(self) -> np.ndarray[Any, np.dtype[np.bool_]]:

@@ -16,6 +16,7 @@ from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import system
 from recallbench.reports.comparison import LEVEL
 from recallbench.reports.latency import folder_impossible_times
+from recallbench.reports.returned import returned_sentences
 from recallbench.reports.standings import ApartPart, ControlPart, StandingPart, Standings
 from recallbench.results.latency import other_hardware, query_times
 from recallbench.results.metrics import OVERALL, EstimatePart
@@ -27,6 +28,7 @@ from recallbench.scoring.letters import shared_letters
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.paired import holm
 from recallbench.scoring.quantiles import quantile
+from recallbench.scoring.returned import returned_rows
 from recallbench.stores.outside.own_code import NO_VERSION
 
 CONTROLS = ("ceiling", "BM25", "chance")
@@ -214,6 +216,10 @@ def _asked(entrant: Entrant) -> str:
 
 def _notes(entrants: Sequence[Entrant]) -> list[str]:
     notes = [f"{entrant.name}: {entrant.note}" for entrant in entrants if entrant.note]
+    for entrant in entrants:
+        if entrant.result is not None and entrant.result.metrics.retrieval.missing_hits:
+            calls = returned_rows(entrant.rankings.calls, entrant.rankings.kinds)
+            notes += [f"{entrant.name}: {sentence}" for sentence in returned_sentences(calls)]
     timed = [entrant for entrant in entrants if entrant.result is not None]
     for entrant in timed[1:]:
         assert timed[0].result is not None

@@ -15,6 +15,7 @@ from recallbench.reports.coverage import READING, coverage_table
 from recallbench.reports.latency import HEADING as LATENCY
 from recallbench.reports.latency import interpolated, latency_reading, latency_table
 from recallbench.reports.own_encoder import encoder_remarks
+from recallbench.reports.returned import returned_section
 from recallbench.reports.slices import slice_table
 from recallbench.reports.stages import table as stage_table
 from recallbench.reports.stages.beside import StageCosts
@@ -24,6 +25,7 @@ from recallbench.results.metrics import COMPARED, OVERALL, Metrics
 from recallbench.retrieval.timing import Timings
 from recallbench.scoring.editions import EDITIONS
 from recallbench.scoring.intervals import is_too_short
+from recallbench.scoring.returned import ReturnedRows
 
 CIRCUMSTANCES = "## Circumstances"
 """The heading of the section about the run itself."""
@@ -39,6 +41,7 @@ class ReportedRun:
     timings: Timings
     costs: StageCosts | None = None
     """Of the stages of a pipeline, as the files of the result have them: the digits of an audit's."""
+    returned: Sequence[ReturnedRows] = ()
 
 
 def render(metrics: Metrics, run: ReportedRun) -> str:
@@ -74,6 +77,7 @@ def _sections(
         _abstention(metrics),
         _exposure(metrics),
         _retrieval(metrics),
+        returned_section(run.returned),
         _pipeline(metrics, run.costs),
         _circumstances(metrics, run),
         _gates(metrics),

@@ -19,6 +19,7 @@ from recallbench.reports.own_encoder import encoder_remarks
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.panel import INK, SECOND, Axis, Panel
 from recallbench.reports.plot import Plot
+from recallbench.reports.returned import returned_part
 from recallbench.reports.stages import table as stage_table
 from recallbench.reports.stages.beside import StageCosts, stage_costs
 from recallbench.reports.stages.flow import FLOW_STYLE, flow
@@ -31,6 +32,7 @@ from recallbench.results.rankings import Rankings
 from recallbench.results.result import Result
 from recallbench.scoring.editions import EDITIONS
 from recallbench.scoring.quantiles import quantile
+from recallbench.scoring.returned import ReturnedRows, returned_rows
 
 PAGE = "report.html"
 """The page in a result folder; results of earlier releases have none."""
@@ -63,12 +65,14 @@ SCRIPTS = frozenset({"82819a6635c89bca5ea05dc70122545fe6766c8662d739699e2299f54f
 """The sha256 of each script that a release wrote into the page of a result."""
 
 
-def page_of(result: Result, metrics: Metrics, texts: KnownTexts | None = None) -> str:
-    """Return the page of a folder's rankings and times, with these figures."""
+def page_of(result: Result, metrics: Metrics, texts: KnownTexts | None = None, *, with_returned: bool = True) -> str:
+    """Return the page of a folder's rankings and times, with these figures; `with_returned` tells of short answers."""
     by_state = folder_latencies(result.folder, ("cold", "warm"))
     pipeline, asked = metrics.pipeline, metrics.retrieval.asked
     costs = None if pipeline is None else stage_costs(result.folder, pipeline, asked)
-    return page(metrics, result.rankings, by_state, texts, costs, result.environment)
+    rankings = result.rankings
+    returned = returned_rows(rankings.calls, rankings.kinds) if with_returned else ()
+    return page(metrics, rankings, by_state, texts, costs, result.environment, returned)
 
 
 def page(
@@ -78,6 +82,7 @@ def page(
     texts: KnownTexts | None = None,
     costs: StageCosts | None = None,
     environment: Mapping[str, Any] = MappingProxyType({}),
+    returned: Sequence[ReturnedRows] = (),
 ) -> str:
     """Return the whole page; `by_state` are the times of single queries, cold and warm, `costs` those of stages."""
     sections = (
@@ -87,6 +92,7 @@ def page(
         answer_part(metrics),
         _first_hits(rankings),
         _coverage(metrics),
+        returned_part(returned),
         _exposure(metrics),
         _latency(metrics, by_state, environment),
         _failures(metrics, rankings, texts or KnownTexts()),

@@ -51,6 +51,8 @@ from recallbench.results.retrievals import (
 )
 from recallbench.retrieval.record import Retrieval
 from recallbench.runs.options import Options
+from recallbench.scoring.calls import judge_calls
+from recallbench.scoring.returned import returned_rows
 from recallbench.stores.postgres.postgres import redacted
 
 
@@ -107,7 +109,9 @@ def write(
         write_lines(staging / "environment.json", [json.dumps(environment_document, indent=1), "\n"])
         write_lines(staging / "timings.jsonl", _timings(retrieval))
         costs = None if whole.pipeline is None else stage_costs(staging, whole.pipeline, whole.retrieval.asked)
-        write_lines(staging / "report.md", [render(whole, ReportedRun(environment_document, retrieval.timings, costs))])
+        returned = returned_rows(judge_calls(retrieval), [question.kind for question in questions])
+        run = ReportedRun(environment_document, retrieval.timings, costs, returned)
+        write_lines(staging / "report.md", [render(whole, run)])
         if is_set_name(metrics.corpus.name):
             write_lines(staging / NAMES, document_names(named))
         write_lines(staging / PAGE, [page_of(open_result(staging), whole, row_texts(staging))])

@@ -16,11 +16,14 @@ from recallbench.escaping.web import html
 from recallbench.reading import lines, objects
 from recallbench.reports.report import CIRCUMSTANCES, ReportedRun, render, render_without_sentence
 from recallbench.reports.result_page import PAGE, page_of
+from recallbench.reports.returned import HEADING
 from recallbench.reports.stages.beside import stage_costs
 from recallbench.results.known_texts import row_texts
 from recallbench.results.latency import NO_OP, query_time
 from recallbench.retrieval.timing import AnswerTime, Timings
+from recallbench.scoring.calls import judge_calls
 from recallbench.scoring.editions import CURRENT
+from recallbench.scoring.returned import ReturnedRows, returned_rows
 
 _NUMBER = re.compile(r"[0-9]+\.[0-9]+")
 _FIGURE = re.compile(
@@ -38,7 +41,8 @@ def report(subject: AuditSubject) -> Finding:
     has_page = (subject.folder / PAGE).is_file()
     pipeline, asked = subject.derived.pipeline, subject.derived.retrieval.asked
     costs = None if pipeline is None else stage_costs(subject.folder, pipeline, asked)
-    run = ReportedRun(subject.environment, _timings(subject), costs)
+    returned = _returned(subject) if f"## {HEADING}" in stated else ()  # earlier releases did not tell of it
+    run = ReportedRun(subject.environment, _timings(subject), costs, returned)
     derived = (render if has_page else render_without_sentence)(subject.derived, run).removesuffix("\n").split("\n")
     of_this_release = subject.metrics.recallbench_version == __version__
     if subject.metrics.statistics_edition != CURRENT.number or not of_this_release:
@@ -63,9 +67,14 @@ def report(subject: AuditSubject) -> Finding:
     )
 
 
+def _returned(subject: AuditSubject) -> tuple[ReturnedRows, ...]:
+    return returned_rows(judge_calls(subject.retrieval), [question.kind for question in subject.retrieval.questions])
+
+
 def _differences_of_page(subject: AuditSubject) -> Iterator[str]:
     stated = "\n".join(line for _, line in lines(subject.folder / PAGE))
-    derived = page_of(subject.result, subject.derived, row_texts(subject.folder)).removesuffix("\n")
+    told = f"<h2>{HEADING}</h2>" in stated
+    derived = page_of(subject.result, subject.derived, row_texts(subject.folder), with_returned=told).removesuffix("\n")
     if subject.metrics.recallbench_version == __version__:
         found = differing_lines(stated, derived, _excerpts)
     else:

@@ -13,10 +13,13 @@ from recallbench.reports.cells import figure, interval, saturation, system
 from recallbench.reports.latency import folder_impossible_times, times_line
 from recallbench.reports.reproduction import LABEL, PAGE_NAME, ReproductionRecord
 from recallbench.reports.result_page import PAGE
+from recallbench.reports.returned import returned_sentences
 from recallbench.reports.stages.table import idle_sentences
 from recallbench.reports.table import Part, Table
 from recallbench.results.metrics import OVERALL, Metrics
+from recallbench.results.result import Result
 from recallbench.retrieval.record import Retrieval, question_labels
+from recallbench.scoring.returned import returned_rows
 
 
 def headline(metrics: Metrics, folder: Path) -> list[Part]:
@@ -48,6 +51,8 @@ def headline(metrics: Metrics, folder: Path) -> list[Part]:
             f"short: {metrics.retrieval.short_questions} questions got fewer hits than their haystacks could give, "
             f"{metrics.retrieval.missing_hits} in all"
         )
+        rankings = Result(folder, metrics).rankings
+        lines += returned_sentences(returned_rows(rankings.calls, rankings.kinds))
     lines += answer_lines(metrics)
     lines += [line for line in (times_line(folder), folder_impossible_times(folder)) if line]
     lines.append(f"verdict: {metrics.verdict.text}, {'' if metrics.verdict.canonical else 'not '}CANONICAL")

@@ -16,9 +16,10 @@ from recallbench.scoring.measures.precision import Precision
 from recallbench.scoring.measures.recall_all import RecallAll
 from recallbench.scoring.measures.recall_any import RecallAny
 from recallbench.scoring.measures.recall_frac import RecallFrac
+from recallbench.scoring.measures.returned_share import ReturnedShare
 
 MEASURES: Mapping[str, type[Measure]] = {
-    kind.name: kind for kind in (RecallAny, RecallFrac, RecallAll, Precision, F1, F1OfMeans, Mrr, Ndcg)
+    kind.name: kind for kind in (RecallAny, RecallFrac, RecallAll, Precision, F1, F1OfMeans, Mrr, Ndcg, ReturnedShare)
 }
 
 PRIMARY: tuple[Measure, ...] = (RecallAny(10), Mrr(50))
