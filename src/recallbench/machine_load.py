@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from recallbench.errors import Blocked
+
 QUIET_OTHERS = 0.05
 """The share of all processors that other processes may have on a machine that is called quiet."""
 QUIET_STEAL = 0.01
@@ -136,6 +138,17 @@ class MachineLoad:
         ]
         told = f"Quiet machine: {', '.join(said)}" if said else "Nothing is known of what else the machine did"
         return f"{told}{average}{unknown}."
+
+
+def refuse_unquiet(load: MachineLoad, so_far: str = "") -> None:
+    """Raise Blocked where a machine is not quiet; `so_far` goes on with what that means for what was done."""
+    if not load.quiet:
+        raise Blocked(
+            f"the machine is not quiet{so_far}",
+            expected=QUIET_RULE,
+            found="; ".join(load.unquiet),
+            remedy="end what else runs and try again; without --require-quiet it is named beside the numbers",
+        )
 
 
 def process_fields(pid: int) -> list[str]:

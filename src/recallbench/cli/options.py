@@ -114,6 +114,7 @@ SCOPE = choice(
 OUT = option("out", "Parent of result folders [default: benchmarks/<corpus>/results].", type=PATH)
 LABEL = option("label", "A word added to the folder's name.")
 KEEP_GOING = flag("keep-going", "Count a failed question as the worst answer, name it, and exit 1; a deviation.")
+REQUIRE_QUIET = flag("require-quiet", "Exit 3 where the machine has other load, and 1 where it got some.")
 RESULT = (
     OUT,
     option("folder", "The result folder itself; it must not exist yet.", type=PATH),

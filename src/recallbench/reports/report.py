@@ -20,6 +20,7 @@ from recallbench.reports.slices import slice_table
 from recallbench.reports.stages import table as stage_table
 from recallbench.reports.stages.beside import StageCosts
 from recallbench.reports.table import Table
+from recallbench.results.environment import recorded_load
 from recallbench.results.latency import STATES, StageLatency, latencies, round_trips
 from recallbench.results.metrics import COMPARED, OVERALL, Metrics
 from recallbench.retrieval.timing import Timings
@@ -378,6 +379,8 @@ def _circumstances(metrics: Metrics, run: ReportedRun) -> list[str]:
     ]
     machine = environment["machine"]
     rows.append(("machine", f"{machine['cpu']}, {machine['cores']} cores, Python {machine['python']}"))
+    if load := recorded_load(environment):
+        rows.append(("machine load", load.sentence))
     rows.append(("made", f"{environment['started']} to {environment['ended']}"))
     return [
         CIRCUMSTANCES,

@@ -7,16 +7,22 @@ import platform
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
+from dataclasses import asdict, fields
 from pathlib import Path
+from typing import Any
 
 from recallbench.embedding.machine import cpu_model, version_of
+from recallbench.machine_load import MachineLoad
+from recallbench.reading import is_finite
 
 FIELDS = frozenset(
     {"started", "ended", "recallbench_version", "command", "options", "git", "machine", "packages", "variables"}
-    | {"embedding", "seconds", "cold_queries", "store_calls", "stages", "quantities", "prices"}
+    | {"embedding", "seconds", "cold_queries", "store_calls", "machine_load", "stages", "quantities", "prices"}
 )
 """Its fields; earlier releases did not write recallbench_version, nor the quantities and prices, nor how
-the store's calls were timed."""
+the store's calls were timed, nor what else the machine did."""
+LOAD = "machine_load"
 PACKAGES = (
     "numpy",
     "torch",
@@ -27,6 +33,25 @@ PACKAGES = (
     "bm25s",
     "ijson",
 )
+
+
+def load_document(load: MachineLoad | None) -> dict[str, object]:
+    """Return what else the machine did, as a field; none where it is not known."""
+    if load is None:
+        return {}
+    stated = asdict(load)
+    return {LOAD: {name: round(value, 4) if isinstance(value, float) else value for name, value in stated.items()}}
+
+
+def recorded_load(environment: Mapping[str, Any]) -> MachineLoad | None:
+    """Return what a run told of its machine; None where it told nothing, or what no run tells."""
+    stated = environment.get(LOAD)
+    if not isinstance(stated, Mapping) or stated.keys() != {field.name for field in fields(MachineLoad)}:
+        return None
+    load = MachineLoad(**stated)
+    numbers = (load.seconds, load.others, load.steal, load.load_average)
+    whole = is_finite(load.seconds) and type(load.cores) is int and load.throttled in (None, False, True)
+    return load if whole and all(value is None or (is_finite(value) and value >= 0) for value in numbers) else None
 
 
 def git_state(folder: Path, only: str | None = None) -> dict[str, str | bool]:

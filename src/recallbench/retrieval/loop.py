@@ -11,6 +11,7 @@ from functools import partial
 from recallbench.corpora.records import Haystack
 from recallbench.embedding.embedder import Embedder, Embeddings
 from recallbench.errors import Blocked, InputError
+from recallbench.machine_load import MachineReading
 from recallbench.progress import Advance, Progress
 from recallbench.retrieval.at_once import Attempt
 from recallbench.retrieval.failures import Failures
@@ -63,6 +64,7 @@ def retrieve(
     A store that holds one scope at a time is asked right after each ingest, so that memory stays small; the lexical
     control always works that way. Any other store is asked once it holds everything, as it would be in use.
     """
+    before = MachineReading.take()
     failures = Failures(keep_going=keep_going)
     result = Retrieval(calls, short=None if store.prefix_stable else [], timings=timings, failures=failures)
     result.tokens = SegmentTokens() if embedder is not None and embedder.max_tokens is not None else None
@@ -132,6 +134,7 @@ def retrieve(
         _note_stored(result.stored, store)
         with progress.stage(asking, answers, "answers") as advance:
             _ask(store, waiting, result, advance, timed, progress)
+    timings.note_load(before)
     failures.refuse_all_failed(len(result.questions))
     result.failed = [question.id for question in result.questions if question.id in failures.reasons]
     result.vectors_sha256 = vector_hash.hexdigest() if embedder is not None else ""

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from recallbench.machine_load import MachineLoad, MachineReading
+
 SAMPLE = 200
 """Queries timed one by one; a pipelined phase only has a total."""
 SLOW_SAMPLE = 20
@@ -15,6 +17,8 @@ NO_OPS = 40
 """Round trips without work that are timed, over the transport of the searches."""
 NO_OP_SECONDS = 2.0
 """Seconds after which no further one is made."""
+TOLD_FROM = 1.0
+"""Seconds from which on the load of a machine is told: Linux counts in hundredths of a second."""
 COLD_SAMPLE = 3
 """Queries timed in a fresh session each; making a session costs more than the query."""
 
@@ -71,8 +75,15 @@ class Timings:
     """Milliseconds of round trips without work over the transport of the searches; empty where there is none."""
     undivided: str = ""
     """Why the store's own call can't be told from what the adapter does around it; empty where it can."""
+    load: MachineLoad | None = None
+    """What else the machine did while the store was filled and asked; None where that was too short to tell."""
     cold: str = ""
     """Why no cold query could be timed; empty where some were."""
+
+    def note_load(self, before: MachineReading) -> None:
+        """Note what else the machine did since that reading."""
+        load = MachineLoad.between(before, MachineReading.take())
+        self.load = load if load.seconds >= TOLD_FROM else None
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:

@@ -141,6 +141,7 @@ def _environment(
         "seconds": {name: round(seconds, 4) for name, seconds in retrieval.timings.phases.items()},
         "cold_queries": retrieval.timings.cold or "timed",
         "store_calls": retrieval.timings.undivided or "timed",
+        **environment.load_document(retrieval.timings.load),
         **({"stages": list(circumstances.stages)} if circumstances.stages else {}),
         quantities.FIELD: used.model_dump(),
         **_prices(pipeline, circumstances.stages),

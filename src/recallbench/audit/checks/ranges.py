@@ -15,7 +15,7 @@ from recallbench.audit.subject import AuditSubject
 from recallbench.protocol.frozen import load
 from recallbench.reading import is_finite, objects
 from recallbench.results import latency
-from recallbench.results.environment import FIELDS
+from recallbench.results.environment import FIELDS, LOAD, recorded_load
 from recallbench.results.metrics import Metrics
 
 NOT_DERIVED = (
@@ -157,6 +157,8 @@ def _times(environment: Mapping[str, Any]) -> Iterator[str]:
 def _circumstances(environment: Mapping[str, Any]) -> Iterator[str]:
     """Check machine and checkouts in environment.json, and that it has no unknown field."""
     yield from (f"environment.json: {name[:60]}, which no run tells" for name in sorted(environment.keys() - FIELDS))
+    if LOAD in environment and recorded_load(environment) is None:
+        yield f"environment.json: no load of a machine: {str(environment[LOAD])[:60]}"
     machine, git = environment.get("machine"), environment.get("git")
     cores = machine.get("cores", 1) if isinstance(machine, Mapping) else 1
     if cores is not None and (isinstance(cores, bool) or not isinstance(cores, int) or cores < 1):

@@ -74,6 +74,7 @@ OF_BOTH = (*OF_TABLES, *OF_MATCHING, "format", "plot", "keep_going", "target", "
     options.DEPTH,
     options.SCOPE,
     *options.RESULT,
+    options.REQUIRE_QUIET,
     options.CACHE_DIR,
     options.QUIET,
     options.CONFIG,
@@ -98,6 +99,7 @@ def evaluate(
     keep_going: bool,
     allow_random_matches: bool,
     require_verified: bool,
+    require_quiet: bool,
     quiet: bool,
     **others: Any,
 ) -> int:
@@ -146,6 +148,7 @@ def evaluate(
         compare=compare,
         stale_after=stale_after,
         require_verified=require_verified,
+        require_quiet=require_quiet,
     )
 
 

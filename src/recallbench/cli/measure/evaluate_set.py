@@ -35,14 +35,16 @@ def evaluate_set(
     compare: Path | None,
     stale_after: str | None,
     require_verified: bool,
+    require_quiet: bool = False,
 ) -> int:
     """Run the store over the set, print its figures, and warn of labels older than `stale_after`.
 
     With `table` the table of its questions is printed too, in any form but text alone, and behind it the change since
     the earlier result `compare`. Return 1 where a question failed, or where the verdict falls short of a required one.
     """
-    from recallbench.cli.measure.headline import gates_hold, headline, print_failures
+    from recallbench.cli.measure.headline import gates_hold, headline, print_failures, stayed_quiet
     from recallbench.cli.measure.set_tables import open_earlier, print_table, refuse_without_field
+    from recallbench.machine_load import MachineLoad, refuse_unquiet
     from recallbench.retrieval.record import question_labels
     from recallbench.runs.run import run
 
@@ -64,6 +66,8 @@ def evaluate_set(
     before = None if compare is None else open_earlier(compare, name, options)
     if table is not None and table.by is not None:
         refuse_without_field(table.by, folder, target.split, target.matching)
+    if require_quiet:
+        refuse_unquiet(MachineLoad.while_idle())
     outcome = run(options, progress, today)
     metrics = outcome.metrics
     labels = {id: shortened(label) for id, label in question_labels(outcome.retrieval.questions).items()}
@@ -81,7 +85,8 @@ def evaluate_set(
     whole = print_failures(outcome.retrieval)
     if lacking is not None:
         raise lacking
-    return 0 if whole and (not require_verified or gates_hold(metrics)) else 1
+    good = whole and (not require_verified or gates_hold(metrics))
+    return 0 if good and (not require_quiet or stayed_quiet(outcome.folder)) else 1
 
 
 def _refuse_result(folder: Path) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.terminal import shortened, visible
+from recallbench.machine_load import MachineLoad
+from recallbench.reading import document, parsed
 from recallbench.reports.answers import answer_lines
 from recallbench.reports.cells import figure, interval, saturation, system
 from recallbench.reports.latency import folder_impossible_times, times_line
@@ -16,8 +18,9 @@ from recallbench.reports.result_page import PAGE
 from recallbench.reports.returned import returned_sentences
 from recallbench.reports.stages.table import idle_sentences
 from recallbench.reports.table import Part, Table
+from recallbench.results.environment import recorded_load
 from recallbench.results.metrics import OVERALL, Metrics
-from recallbench.results.result import Result
+from recallbench.results.result import ENVIRONMENT, Result
 from recallbench.retrieval.record import Retrieval, question_labels
 from recallbench.scoring.returned import returned_rows
 
@@ -54,6 +57,8 @@ def headline(metrics: Metrics, folder: Path) -> list[Part]:
         rankings = Result(folder, metrics).rankings
         lines += returned_sentences(returned_rows(rankings.calls, rankings.kinds))
     lines += answer_lines(metrics)
+    if (load := machine_load(folder)) is not None and not load.quiet:
+        lines.append(load.sentence)
     lines += [line for line in (times_line(folder), folder_impossible_times(folder)) if line]
     lines.append(f"verdict: {metrics.verdict.text}, {'' if metrics.verdict.canonical else 'not '}CANONICAL")
     lines += [short_names(f"deviation: {deviation.kind}: {deviation.detail}") for deviation in metrics.deviations]
@@ -66,6 +71,18 @@ def headline(metrics: Metrics, folder: Path) -> list[Part]:
     lines.append(f"page: {(folder / PAGE).absolute()}")
     lines.append(f"report: {(folder / 'report.md').absolute()}")
     return lines
+
+
+def machine_load(folder: Path) -> MachineLoad | None:
+    """Return what else the machine did while the result in a folder was made; None where it does not say."""
+    path = folder / ENVIRONMENT
+    return recorded_load(parsed(document(path), path)) if path.is_file() else None
+
+
+def stayed_quiet(folder: Path) -> bool:
+    """Whether nothing is known to have disturbed the times of a result."""
+    load = machine_load(folder)
+    return load is None or load.quiet
 
 
 def gates_hold(metrics: Metrics) -> bool:

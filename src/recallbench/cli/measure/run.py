@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     options.SCOPE,
     option("reproduce", "Also measure a published baseline again, in its own, flawed way; a deviation."),
     *options.RESULT,
+    options.REQUIRE_QUIET,
     flag("dry-run", "Go through a run on a miniature corpus, and list what the real one needs."),
     options.STRICT,
     options.CACHE_DIR,
@@ -49,6 +50,7 @@ def run(
     corpus: str | None,
     store: tuple[str, ...],
     require_verified: bool,
+    require_quiet: bool,
     dry_run: bool,
     strict: bool,
     quiet: bool,
@@ -60,6 +62,7 @@ def run(
     """
     from recallbench.cli.bars import listener
     from recallbench.errors import RecallBenchError, UsageError
+    from recallbench.machine_load import MachineLoad, refuse_unquiet
     from recallbench.runs.dry import dry_run as rehearse
 
     corpus = options.take_corpus(corpus, of_run)
@@ -82,11 +85,13 @@ def run(
     if dry_run:
         ready = [rehearse(each) for each in runs]
         return 0 if all(ready) or not strict else 3
+    if require_quiet:
+        refuse_unquiet(MachineLoad.while_idle())
     progress = listener(quiet)
     codes, folders = [], []
     for each in runs:
         try:
-            folder, good = _measure(each, progress, require_verified=require_verified)
+            folder, good = _measure(each, progress, require_verified=require_verified, require_quiet=require_quiet)
         except RecallBenchError as error:
             if len(runs) == 1:
                 raise
@@ -119,9 +124,11 @@ def _runs(run_options: Options, corpus: str, stores: Sequence[str]) -> Iterator[
             yield options
 
 
-def _measure(run_options: Options, progress: Progress, *, require_verified: bool) -> tuple[Path, bool]:
+def _measure(
+    run_options: Options, progress: Progress, *, require_verified: bool, require_quiet: bool
+) -> tuple[Path, bool]:
     """Measure and print one result; return its folder, and whether it is as it was asked to be."""
-    from recallbench.cli.measure.headline import gates_hold, headline, print_failures, reproduction
+    from recallbench.cli.measure.headline import gates_hold, headline, print_failures, reproduction, stayed_quiet
     from recallbench.runs.run import run as measure
 
     outcome = measure(run_options, progress, date.today())
@@ -129,4 +136,5 @@ def _measure(run_options: Options, progress: Progress, *, require_verified: bool
     if outcome.reproduced is not None:
         print_parts(*reproduction(outcome.reproduced, outcome.folder))
     whole = print_failures(outcome.retrieval)
-    return outcome.folder, whole and (not require_verified or gates_hold(outcome.metrics))
+    good = whole and (not require_verified or gates_hold(outcome.metrics))
+    return outcome.folder, good and (not require_quiet or stayed_quiet(outcome.folder))
