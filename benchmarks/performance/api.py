@@ -11,12 +11,11 @@ import asyncio
 import subprocess
 import sys
 import time
-from statistics import median
 
 import numpy as np
 
 import recallbench
-from row import Row, show
+from row import Row, median, show
 
 CASES, ROUNDS = 10_000, 5
 MICROSECONDS, MILLISECONDS = 20.0, 150.0

@@ -10,11 +10,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 
 from memory import corpus, peak
-from row import Row, show
+from row import Row, median, show
 
 ROUNDS, SECONDS, MEGABYTES = 3, 10.0, 300
 PROGRAM = [sys.executable, "-m", "recallbench"]

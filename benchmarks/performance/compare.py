@@ -13,10 +13,9 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 
-from row import Row, show
+from row import Row, median, show
 
 CONVERSATIONS, SESSIONS, QUESTIONS, ROUNDS, LIMIT = 10, 60, 200, 5, 2.0
 WORDS = [f"{first}{last}" for first in ("bar", "cor", "del", "fen", "gal", "hil") for last in ("mo", "ne", "ra", "tu")]

@@ -15,7 +15,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -33,7 +32,7 @@ from recallbench.embedding.torch_engine import Batch, TorchEngine, load_module, 
 from recallbench.embedding.weights import FileResolver
 from recallbench.progress import Silent
 from recallbench.protocol.frozen import load
-from row import Row, show
+from row import Row, median, show
 
 ROUNDS, SLICES, DEPTH, TIE = 3, 4, 10, 1e-6
 SPEC = ENCODERS["minilm"]

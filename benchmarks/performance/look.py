@@ -11,11 +11,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 
 from memory import corpus
-from row import Row, show
+from row import Row, median, show
 
 RESULTS, ROUNDS, SECONDS, MEGABYTES = 10, 3, 3.0, 1.5
 PROGRAM = [sys.executable, "-m", "recallbench"]

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from statistics import median
 
 import numpy as np
 import pytrec_eval
 
 from recallbench.scoring.judgement import judge
 from recallbench.scoring.measures.registry import parse
-from row import Row, show
+from row import Row, median, show
 
 QUESTIONS, DEPTH, HAYSTACK, ROUNDS = 10_000, 50, 200, 5
 PAIRS = {

@@ -10,10 +10,9 @@ import os
 import subprocess
 import sys
 import time
-from statistics import median
 from tempfile import TemporaryDirectory
 
-from row import Row, show
+from row import Row, median, show
 
 ROUNDS = 7
 

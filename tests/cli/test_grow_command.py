@@ -75,7 +75,7 @@ def test_factors_without_documents_are_named_in_every_format(tmp_path: Path) -> 
     for format in ("text", "markdown"):
         printed = recallbench(*words, "--format", format, cwd=tmp_path).stdout
         assert "5x, 10x left out: there are documents for 3x, which stands in the last row." in printed
-        assert "warm queries, one by one, on this machine, percentiles are nearest ranks:" in printed
+        assert "warm queries, one by one, end to end, on this machine, percentiles are nearest ranks:" in printed
 
 
 def test_a_document_that_matches_an_expected_text_is_no_distractor(tmp_path: Path) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from commandline import recallbench
+from recallbench.results.environment import recorded_load
 
 MEMORY = """
 import time
@@ -78,6 +82,45 @@ def test_a_store_in_this_process_says_that_its_call_is_all(tmp_path: Path, store
     assert "store call" not in printed
     assert f"Store call and adapter are not told apart: {reason}." in (folder / "report.md").read_text()
     assert json.loads((folder / "environment.json").read_text())["store_calls"] == reason
+
+
+def test_growing_haystacks_name_answers_that_are_too_fast(tmp_path: Path) -> None:
+    (tmp_path / "timed_memory.py").write_text(MEMORY)
+    words = ("--store", "python:timed_memory:Cached", "--limit", "5", "--factors", "1", "--quiet")
+    ran = recallbench("grow", "canary-locomo", *words, cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert f"1x: {IMPOSSIBLE}" in ran.stdout
+    assert "one by one, end to end, on this machine, percentiles are nearest ranks" in ran.stdout
+
+
+def test_a_machine_with_other_load_is_refused_where_it_must_be_quiet(tmp_path: Path) -> None:
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
+    try:
+        words = ("run", "canary-locomo", "--store", "bm25", "--limit", "5", "--folder", "result", "--require-quiet")
+        # Not children of the command: to it they are other processes.
+        ran = recallbench(*words, cwd=tmp_path)
+        assert ran.returncode == 3
+        assert "the machine is not quiet" in ran.stderr
+        assert "other processes had" in ran.stderr
+        assert not (tmp_path / "result").exists()
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
+def test_other_load_that_is_recorded_stands_beside_the_times(tmp_path: Path) -> None:
+    folder, _ = measured(tmp_path, "bm25")
+    path = folder / "environment.json"
+    loud = {"seconds": 2.0, "cores": 2, "others": 0.4, "steal": 0.0, "throttled": None, "load_average": 1.5}
+    stated = json.loads(path.read_text())
+    path.write_text(json.dumps(stated | {"machine_load": loud}))
+    load = recorded_load(json.loads(path.read_text()))
+    assert load is not None
+    assert "Not a quiet machine: other processes had 40% of 2 processors" in load.sentence
+    assert "machine load" in next(line for line in audited(folder).splitlines() if "RB-REPORT" in line)
+    path.write_text(json.dumps(stated | {"machine_load": loud | {"others": "-1"}}))
+    assert "no load of a machine" in audited(folder)
 
 
 def test_an_audit_refuses_parts_that_are_longer_than_the_query(tmp_path: Path) -> None:

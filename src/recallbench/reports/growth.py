@@ -30,6 +30,10 @@ class Size:
     """Of single warm queries, a sample."""
     queries: int
     ingest_seconds: float
+    disturbed: str = ""
+    """The other load of the machine, where it was not quiet."""
+    impossible: str = ""
+    """That its answers are faster than a round trip without work, where they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +117,14 @@ def notes(growth: Growth) -> list[str]:
         lines.append(
             f"{growth.passed_over} of {growth.pool} documents {reason}: no {distractors} there, and not added to it."
         )
+    remarks = [(size, remark) for size in growth.sizes for remark in (size.disturbed, size.impossible) if remark]
+    lines += [f"{size.factor}x: {remark}" for size, remark in remarks]
     return [
         *lines,
         f"{short_names(growth.corpus)}, {growth.store} {growth.version}, {growth.embedder}; "
         f"distractors: {growth.distractors}, seed {growth.seed}.",
         f"Chance is that of {growth.sizes[0].estimates[0].measure}. Times are those of {sampled} warm queries, one by "
-        "one, on this machine, percentiles are nearest ranks: compare them within this table.",
+        "one, end to end, on this machine, percentiles are nearest ranks: compare them within this table.",
     ]
 
 

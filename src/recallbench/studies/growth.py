@@ -13,7 +13,9 @@ from recallbench.embedding.embedder import Embedder
 from recallbench.progress import Progress
 from recallbench.reports.cells import system_name
 from recallbench.reports.growth import Growth, Size
+from recallbench.reports.latency import impossible_times
 from recallbench.results.figures import estimate_part
+from recallbench.results.latency import latencies, round_trips
 from recallbench.retrieval.record import Calls, Retrieval
 from recallbench.retrieval.selection import select_questions
 from recallbench.runs.fresh_retrieval import retrieve_afresh
@@ -86,7 +88,8 @@ def _size(factor: int, haystacks: Sequence[Haystack], retrieval: Retrieval) -> S
     measures = [measure for measure in map(parse, MEASURES) if measure.k <= retrieval.calls.depth]
     everything = {"all": np.ones(len(retrieval.questions), dtype=bool)}
     row = estimates(measures, calls, clusters_of(retrieval.questions), everything)["all"]
-    times = [call.milliseconds for call in retrieval.timings.sample if call.state == "warm"]
+    timings = retrieval.timings
+    load, times = timings.load, [call.milliseconds for call in timings.sample if call.state == "warm"]
     p50, p95 = quantile(times, 0.5), quantile(times, 0.95)
     return Size(
         factor=factor,
@@ -96,5 +99,7 @@ def _size(factor: int, haystacks: Sequence[Haystack], retrieval: Retrieval) -> S
         p50_ms=None if p50 is None else round(p50, 4),
         p95_ms=None if p95 is None else round(p95, 4),
         queries=len(times),
-        ingest_seconds=round(retrieval.timings.phases.get("ingest", 0.0), 4),
+        ingest_seconds=round(timings.phases.get("ingest", 0.0), 4),
+        disturbed="" if load is None or load.quiet else load.sentence,
+        impossible=impossible_times({"warm": latencies(timings.sample, (), "warm"), **round_trips(timings.no_ops)}),
     )

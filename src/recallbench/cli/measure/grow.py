@@ -37,6 +37,7 @@ EXAMPLES = (
     *options.CORPUS,
     options.LIMIT,
     options.DEPTH,
+    options.REQUIRE_QUIET,
     choice("format", "How the table is printed.", ["text", "markdown", "json"], default="text"),
     option("plot", "Draw recall and p95 against the size into this SVG file.", type=PATH),
     options.CACHE_DIR,
@@ -49,6 +50,7 @@ def grow(
     factors: str,
     distractors: Path | None,
     seed: int,
+    require_quiet: bool,
     format: str,
     plot: Path | None,
     quiet: bool,
@@ -61,12 +63,15 @@ def grow(
     """
     from recallbench.cli.bars import listener
     from recallbench.cli.measure.corpus_or_set import obtain_corpus
+    from recallbench.machine_load import MachineLoad, refuse_unquiet
     from recallbench.reports.growth import document, markdown, notes, picture, table
     from recallbench.studies.growth import growth
 
     sizes = options.whole_numbers(factors, "factors", "1,2,5,10")
     progress = listener(quiet)
     run_options = obtain_corpus(corpus, others, progress)
+    if require_quiet:
+        refuse_unquiet(MachineLoad.while_idle())
     grown = growth(run_options, sizes, distractors, seed, progress)
     if format == "json":
         print(json.dumps(document(grown), indent=1))
@@ -78,4 +83,4 @@ def grow(
         from recallbench.cli.output_file import write_output
 
         write_output(plot, picture(grown))
-    return 0
+    return 1 if require_quiet and any(size.disturbed for size in grown.sizes) else 0

@@ -12,7 +12,7 @@ from pathlib import Path
 from recallbench import __version__
 from recallbench.corpora.records import Corpus, Haystack
 from recallbench.errors import Blocked
-from recallbench.machine_load import QUIET_RULE, MachineLoad
+from recallbench.machine_load import QUIET_RULE, MachineLoad, refuse_unquiet
 from recallbench.progress import Progress
 from recallbench.reports.load.page import page
 from recallbench.results import manifest
@@ -102,7 +102,7 @@ def measure_latency(
     folder = _folder(plans, today)
     before = MachineLoad.while_idle()
     if choices.require_quiet:
-        _require_quiet(before, "")
+        refuse_unquiet(before, "")
     elif not before.quiet:
         progress.note(before.sentence)
     started, measured = datetime.now(UTC), _Measured()
@@ -200,7 +200,7 @@ def _measure_size(
             measured.differences += difference_parts(runs)
             measured.runs += runs
             if choices.require_quiet:
-                _require_quiet(_disturbance(runs), "; the levels so far are kept")
+                refuse_unquiet(_disturbance(runs), "; the levels so far are kept")
     finally:
         measured.saturation += course.saturation_parts()
 
@@ -210,16 +210,6 @@ def _disturbance(runs: Sequence[LevelRun]) -> MachineLoad:
     if any(run.subject.elsewhere for run in runs):
         return MachineLoad.while_idle(LOOK)
     return runs[0].machine
-
-
-def _require_quiet(load: MachineLoad, so_far: str) -> None:
-    if not load.quiet:
-        raise Blocked(
-            f"the machine is not quiet{so_far}",
-            expected=QUIET_RULE,
-            found="; ".join(load.unquiet),
-            remedy="end what else runs and try again; without --require-quiet it is named beside the numbers",
-        )
 
 
 _SIDES: tuple[Side, ...] = ("A", "B")
