@@ -36,13 +36,14 @@ def study(result: Path, *levels: dict[str, Any], **other: Any) -> None:
         "side": "A", "store": metrics["store"]["name"], "variant": "", "pipeline": "",
         "version": metrics["store"]["version"], "embedder": None, "settings": metrics["guc_state"], "evidence": {},
     }  # fmt: skip
+    rows = [{"level": number, **each} for number, each in enumerate(levels)]
     document = {
         "schema_version": "1", "recallbench_version": "0.1.0", "corpus": "canary-locomo",
         "dataset_sha256": metrics["corpus"]["sha256"], "questions": 158, "systems": [system], "depth": 50,
         "arrivals": "poisson", "seconds": 8.0, "grace": 1.0, "most_calls": 1000, "seed": 42,
         "measures": "end to end, from the intended start", "rules": [], "before": QUIET,
         "saturation": [{"side": "A", "size": 1, "clients": 4, "rate": 120.0, "reached": True, "why_alone": ""}],
-        "rows": list(levels), "differences": [], "cold": [], "warm_up": [], "finished": True, "why_ended": "",
+        "rows": rows, "differences": [], "cold": [], "warm_up": [], "finished": True, "why_ended": "",
         "environment": environment,
     } | other  # fmt: skip
     folder = result.parents[1] / "study"

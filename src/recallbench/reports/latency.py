@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from recallbench.escaping.markdown import opening
 from recallbench.reports.table import Table
 from recallbench.results.latency import (
     NO_OP,
@@ -56,6 +57,16 @@ def interpolated(by_state: Mapping[str, Sequence[StageLatency]]) -> list[tuple[s
             name = f"one query, {state} ({latency.n} asked one by one)"
             rows.append((name, f"p50 {p50:.2f} ms, p95 {p95:.2f} ms (interpolated)"))
     return rows
+
+
+def latency_section(
+    metrics: Metrics, by_state: Mapping[str, Sequence[StageLatency]], environment: Mapping[str, Any]
+) -> list[str]:
+    """Return the table and how it is read as Markdown; empty where nothing was timed."""
+    if not any(by_state.values()):
+        return []
+    reading = [f"- {opening(sentence)}" for sentence in latency_reading(metrics, by_state, environment)]
+    return ["", f"### {HEADING}", "", *latency_table(by_state).markdown(), "", *reading]
 
 
 def latency_reading(

@@ -12,8 +12,7 @@ from recallbench.reports import set_report, summary
 from recallbench.reports.answers import answer_section
 from recallbench.reports.cells import TOO_SHORT, figure, interval, saturation, share, system
 from recallbench.reports.coverage import READING, coverage_table
-from recallbench.reports.latency import HEADING as LATENCY
-from recallbench.reports.latency import interpolated, latency_reading, latency_table
+from recallbench.reports.latency import interpolated, latency_section
 from recallbench.reports.own_encoder import encoder_remarks
 from recallbench.reports.returned import returned_section
 from recallbench.reports.slices import slice_table
@@ -21,7 +20,7 @@ from recallbench.reports.stages import table as stage_table
 from recallbench.reports.stages.beside import StageCosts
 from recallbench.reports.table import Table
 from recallbench.results.environment import recorded_load
-from recallbench.results.latency import STATES, StageLatency, latencies, round_trips
+from recallbench.results.latency import STATES, latencies, round_trips
 from recallbench.results.metrics import COMPARED, OVERALL, Metrics
 from recallbench.retrieval.timing import Timings
 from recallbench.scoring.editions import EDITIONS
@@ -388,14 +387,5 @@ def _circumstances(metrics: Metrics, run: ReportedRun) -> list[str]:
         "These differ from run to run and decide no figure above; a phase has a total only, queries are a sample.",
         "",
         *Table(("", ""), rows).markdown(),
-        *(_latency(metrics, by_state, environment) if bounded else []),
+        *(latency_section(metrics, by_state, environment) if bounded else []),
     ]
-
-
-def _latency(
-    metrics: Metrics, by_state: Mapping[str, Sequence[StageLatency]], environment: Mapping[str, Any]
-) -> list[str]:
-    if not any(by_state.values()):
-        return []
-    reading = [f"- {opening(sentence)}" for sentence in latency_reading(metrics, by_state, environment)]
-    return ["", f"### {LATENCY}", "", *latency_table(by_state).markdown(), "", *reading]
