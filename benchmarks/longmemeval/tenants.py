@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import ijson
 
 from recallbench.embedding.registry import default_cache_dir, open_embedder
+from recallbench.machine_load import MachineLoad, MachineReading
 from recallbench.reports.table import Table
 from recallbench.stores.pgvector.pgvector import PgvectorStore
 from recallbench.stores.pgvector.vector_index import USED
@@ -40,7 +41,10 @@ BUILDS: Mapping[str, Mapping[str, str]] = {
 }
 SEARCHES: Mapping[str, Sequence[Search]] = {
     "exact": [{}],
-    "hnsw": [{"ef_search": ef, **scan} for scan in (OFF, STRICT, RELAXED) for ef in ("10", "40", "200")],
+    "hnsw": [
+        *({"ef_search": ef, **scan} for scan in (OFF, STRICT, RELAXED) for ef in ("10", "40", "200")),
+        {"ef_search": "40", "max_scan_tuples": "2000", **RELAXED},
+    ],
     "hnsw halfvec": [
         {"candidates": "40", "ef_search": ef, **scan} for scan in (OFF, STRICT, RELAXED) for ef in ("40", "200")
     ],
@@ -90,8 +94,8 @@ def read(file: Path, seed: int) -> Turns:
                     evidence.setdefault(number, set()).add(turn["content"])
             if not item["question_id"].endswith("_abs"):
                 asked[number] = item["question"]
-    for number, texts in sorted(evidence.items(), reverse=True):
-        owner.update(dict.fromkeys(texts, number))
+    for number, held in sorted(evidence.items(), reverse=True):
+        owner.update(dict.fromkeys(held, number))
     sizes = dict.fromkeys(sorted({*owner.values()}), 0)
     for number in owner.values():
         sizes[number] += 1
@@ -105,9 +109,9 @@ def read(file: Path, seed: int) -> Turns:
     texts = sorted(owner, key=lambda text: (tenant_of[owner[text]], text))
     place = {text: n for n, text in enumerate(texts)}
     questions = [
-        Asked(asked[number], tenant_of[number], frozenset(place[text] for text in held))
+        Asked(asked[number], tenant_of[number], frozenset(place[text] for text in own))
         for number in asked
-        if (held := [text for text in evidence.get(number, ()) if owner[text] == number])
+        if (own := [text for text in evidence.get(number, ()) if owner[text] == number])
     ]
     return Turns(texts, [tenant_of[owner[text]] for text in texts], questions)
 
@@ -207,13 +211,14 @@ def main() -> None:
     queries = embedder.lookup([asked.text for asked in turns.questions], "query").vectors
     embedder.close()
     print(f"{len(turns.texts)} turns, {len(turns.questions)} questions, k = {K}, seed {arguments.seed}\n", flush=True)
-    bench, lines = Bench(turns, passages, queries), 0
+    bench, lines, before = Bench(turns, passages, queries), 0, MachineReading.take()
     for share in arguments.shares:
         for kind in dict.fromkeys(("exact", *arguments.types)):
             for row in bench.rows(kind, share):
                 table = Table(HEAD, [row]).markdown()
                 print("\n".join(table if not lines else table[-1:]), flush=True)
                 lines += 1
+    print(f"\n{MachineLoad.between(before, MachineReading.take()).sentence}")
 
 
 if __name__ == "__main__":
