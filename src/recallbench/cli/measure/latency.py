@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recallbench.cli import options
-from recallbench.cli.command import EPILOG, PATH, argument, choice, command, flag, option
+from recallbench.cli.command import EPILOG, PATH, argument, choice, command, flag, is_given, option
 from recallbench.corpora.labelled_sets import options as labelled_options
 from recallbench.corpora.matching import options as matching_options
 from recallbench.reports.table import print_parts
@@ -39,7 +39,12 @@ SIZES, CLIENTS, RATES, SHARES = "1,2,5", "1,2,4,8", "20,50", ".5,.7,.9"
     choice("arrivals", "How questions come in an open loop.", ["poisson", "constant"], default="poisson"),
     option("at", "Rates of the open loops, as shares of the saturation [default: .5,.7,.9; none with --rates]."),
     option("rates", "Rates of the open loops in questions a second, as 20,50."),
-    option("seconds", "How long each level takes, by system.", type=click.FloatRange(0, min_open=True), default=5.0),
+    option(
+        "seconds",
+        "How long each level takes; left out, it also ends after 10,000 calls.",
+        type=click.FloatRange(0, min_open=True),
+        default=5.0,
+    ),
     option("seed", "The seed of arrivals, questions and turns.", type=int, default=42),
     option("against", "A second store, asked in turns with the first: blocks of A and B one after the other."),
     option("against-pipeline", "The second system's pipeline, a TOML file.", type=PATH),
@@ -94,7 +99,7 @@ def latency(
     from recallbench.cli.measure.corpus_or_set import obtain_corpus
     from recallbench.cli.measure.result_target import take_result
     from recallbench.retrieval.load.arrivals import ARRIVALS
-    from recallbench.studies.latency.choices import LatencyChoices
+    from recallbench.studies.latency.choices import MOST_CALLS, MOST_CALLS_IN_ANY_CASE, LatencyChoices
     from recallbench.studies.latency.latency import measure_latency
 
     progress = listener(quiet)
@@ -108,6 +113,7 @@ def latency(
         shares=tuple(shares),
         rates=tuple(options.positive_numbers(rates, "rates", RATES)) if rates else (),
         seconds=seconds,
+        most_calls=MOST_CALLS_IN_ANY_CASE if is_given("seconds") else MOST_CALLS,
         seed=seed,
         sizes=tuple(options.whole_numbers(sizes, "sizes", SIZES)),
         distractors=distractors,

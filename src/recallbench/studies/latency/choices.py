@@ -8,7 +8,8 @@ from pathlib import Path
 from recallbench.retrieval.load.arrivals import Arrivals
 
 MOST_CALLS = 10_000
-"""The calls of one level at most: a p99 of more says nothing more, and every one is kept."""
+"""The calls of one level at most, where nobody said how long it takes: each is kept, and a p99 needs no more."""
+MOST_CALLS_IN_ANY_CASE = 100_000
 MOST_CLIENTS = 64
 """Where a doubling of clients ends that adds enough each time."""
 
@@ -26,6 +27,8 @@ class LatencyChoices:
     """More rates, in questions a second."""
     seconds: float = 5.0
     """Of each level, of each system."""
+    most_calls: int = MOST_CALLS
+    """A level with more calls than that is as much shorter."""
     seed: int = 42
     sizes: tuple[int, ...] = (1,)
     distractors: Path | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from recallbench.errors import Blocked
 from recallbench.machine_load import MachineLoad, MachineReading
 from recallbench.progress import Progress
 from recallbench.results.load.levels import SaturationPart, Side
@@ -14,7 +15,7 @@ from recallbench.retrieval.load.closed_loop import closed_loop
 from recallbench.retrieval.load.open_loop import open_loop
 from recallbench.scoring.load.saturation import Saturation, saturation
 from recallbench.scoring.load.turns import PAIRS, turns_order
-from recallbench.studies.latency.choices import MOST_CALLS, MOST_CLIENTS, LatencyChoices
+from recallbench.studies.latency.choices import MOST_CLIENTS, LatencyChoices
 from recallbench.studies.latency.subject import Subject
 
 
@@ -61,6 +62,7 @@ class Course:
                 break
             runs = self._run(asked, LevelPlan(self._next(), (clients,) * len(asked)))
             for run in runs:
+                _refuse_unanswered(run)
                 throughputs[run.subject.side].append((clients, _throughput(run.blocks)))
             yield runs
         self.saturation = {side: saturation(levels) for side, levels in throughputs.items() if levels}
@@ -106,8 +108,9 @@ class Course:
             orders = [question_order(len(s.requests), _seed(self._choices.seed, level.number)) for s in subjects]
             before = MachineReading.take()
             blocks: list[list[LoadLevel]] = [[] for _ in subjects]
+            turns = 1 if len(subjects) == 1 else PAIRS
             for pair, place in self._turns(len(subjects), level.number):
-                seconds, most = self._choices.seconds / self._pairs(subjects), MOST_CALLS // self._pairs(subjects)
+                seconds, most = self._choices.seconds / turns, max(1, self._choices.most_calls // turns)
                 if level.rate is None:
                     block = closed_loop(asks[place], orders[place], seconds, most)
                 else:
@@ -124,11 +127,20 @@ class Course:
             for subject, count, own in zip(subjects, level.clients, blocks, strict=True)
         ]
 
-    def _pairs(self, subjects: Sequence[Subject]) -> int:
-        return 1 if len(subjects) == 1 else PAIRS
-
     def _turns(self, subjects: int, number: int) -> list[tuple[int, int]]:
         return [(0, 0)] if subjects == 1 else turns_order(PAIRS, _seed(self._choices.seed, number))
+
+
+def _refuse_unanswered(run: LevelRun) -> None:
+    """Raise Blocked where a store answered nothing of a closed loop: no rate follows from it."""
+    calls = [call for block in run.blocks for call in block.calls]
+    if calls and all(call.hits is None for call in calls):
+        raise Blocked(
+            f"not one of {len(calls)} questions was answered under load",
+            expected=f"answers of {run.subject.store.name} to {run.clients} clients",
+            found=calls[0].failure,
+            remedy="look at what the store refuses, or ask with fewer --clients",
+        )
 
 
 def _doublings() -> Iterator[int]:

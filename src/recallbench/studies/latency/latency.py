@@ -42,7 +42,7 @@ from recallbench.scoring.load.saturation import SATURATION_RULE
 from recallbench.scoring.load.turns import TURNS_RULE
 from recallbench.stores.postgres import folders
 from recallbench.stores.registry import store_status, variant_of
-from recallbench.studies.latency.choices import MOST_CALLS, LatencyChoices
+from recallbench.studies.latency.choices import LatencyChoices
 from recallbench.studies.latency.course import Course, LevelRun
 from recallbench.studies.latency.rows import call_lines, difference_parts, level_part, machine_part
 from recallbench.studies.latency.subject import Subject, open_subject
@@ -128,7 +128,7 @@ def measure_latency(
         arrivals=choices.arrivals,
         seconds=choices.seconds,
         grace=choices.grace,
-        most_calls=MOST_CALLS,
+        most_calls=choices.most_calls,
         seed=choices.seed,
         measures=MEASURES,
         rules=[
