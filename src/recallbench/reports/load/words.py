@@ -77,11 +77,14 @@ def believable(document: LatencyDocument) -> str:
     unquiet = [row for row in document.rows if not row.machine.quiet]
     total = len(document.rows)
     if not void and not unquiet:
-        lag = max((row.lag_p99_ms for row in document.rows), default=0.0)
-        return (
-            f"The generator kept time (p99 lag up to {milliseconds(lag)} ms) and the machine was quiet: these "
-            "times can be relied on."
-        )
+        opened = [row for row in document.rows if row.rate is not None]
+        if not opened:
+            return "No open loop was run: what callers wait while others ask too is not known."
+        told = any(row.machine.others is not None for row in document.rows)
+        machine = "the machine was quiet" if told else "this system does not tell what else the machine did"
+        lag = milliseconds(max(row.lag_p99_ms for row in opened))
+        trust = "these times can be relied on" if told else "look for that elsewhere before you rely on these times"
+        return f"The generator kept time (p99 lag up to {lag} ms) and {machine}: {trust}."
     reasons = [
         *([f"the generator lagged in {len(void)} of {total} levels ({void[0].why_void})"] if void else []),
         *([f"the machine was not quiet in {len(unquiet)} of {total}"] if unquiet else []),

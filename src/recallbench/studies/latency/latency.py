@@ -113,7 +113,7 @@ def measure_latency(
     except KeyboardInterrupt as error:
         ended, why = error, "interrupted"
     except Blocked as error:
-        ended, why = error, error.brief
+        ended, why = error, "; ".join(filter(None, [error.problem, error.found]))
     if ended is not None and not measured.rows:
         raise ended
     ended_at = max(datetime.now(UTC), started)
@@ -200,7 +200,7 @@ def _measure_size(
             measured.differences += difference_parts(runs)
             measured.runs += runs
             if choices.require_quiet:
-                refuse_unquiet(_disturbance(runs), "; the levels so far are kept")
+                refuse_unquiet(_disturbance(runs), " any more")
     finally:
         measured.saturation += course.saturation_parts()
 
