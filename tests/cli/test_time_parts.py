@@ -71,17 +71,28 @@ def test_a_store_that_answers_slower_than_its_round_trip_is_believed(tmp_path: P
     assert IMPOSSIBLE not in printed + (folder / "report.md").read_text()
     assert "store call" in printed
     assert "no-op round trip" in printed
+    path = folder / "timings.jsonl"
+    lines = path.read_text().splitlines()
+    place = next(n for n, line in enumerate(lines) if "store_ms" in line)
+    lines[place] = json.dumps(json.loads(lines[place]) | {"store_ms": 1e6})
+    path.write_text("\n".join(lines) + "\n")
+    assert "parts that take longer than the query itself" in audited(folder)
 
 
-@pytest.mark.parametrize(
-    ("store", "reason"),
-    [("exact", "the store runs in this process"), ("bm25", "the store runs in this process")],
-)
-def test_a_store_in_this_process_says_that_its_call_is_all(tmp_path: Path, store: str, reason: str) -> None:
-    folder, printed = measured(tmp_path, store, *(["--embedder", "hash"] if store == "exact" else []))
+def test_a_store_in_this_process_says_that_its_call_is_all(tmp_path: Path) -> None:
+    folder, printed = measured(tmp_path, "bm25")
+    reason, path = "the store runs in this process", folder / "environment.json"
     assert "store call" not in printed
     assert f"Store call and adapter are not told apart: {reason}." in (folder / "report.md").read_text()
-    assert json.loads((folder / "environment.json").read_text())["store_calls"] == reason
+    stated = json.loads(path.read_text())
+    assert stated["store_calls"] == reason
+    # Of a run that took long enough it is told what else the machine did.
+    loud = {"seconds": 2.0, "cores": 2, "others": 0.4, "steal": 0.0, "throttled": None, "load_average": 1.5}
+    load = recorded_load({"machine_load": loud})
+    assert load is not None
+    assert "Not a quiet machine: other processes had 40% of 2 processors" in load.sentence
+    path.write_text(json.dumps(stated | {"machine_load": loud | {"others": "-1"}}))
+    assert "no load of a machine" in audited(folder)
 
 
 def test_growing_haystacks_name_answers_that_are_too_fast(tmp_path: Path) -> None:
@@ -109,25 +120,13 @@ def test_a_machine_with_other_load_is_refused_where_it_must_be_quiet(tmp_path: P
             process.wait()
 
 
-def test_other_load_that_is_recorded_stands_beside_the_times(tmp_path: Path) -> None:
-    folder, _ = measured(tmp_path, "bm25")
-    path = folder / "environment.json"
-    loud = {"seconds": 2.0, "cores": 2, "others": 0.4, "steal": 0.0, "throttled": None, "load_average": 1.5}
-    stated = json.loads(path.read_text())
-    path.write_text(json.dumps(stated | {"machine_load": loud}))
-    load = recorded_load(json.loads(path.read_text()))
-    assert load is not None
-    assert "Not a quiet machine: other processes had 40% of 2 processors" in load.sentence
-    assert "machine load" in next(line for line in audited(folder).splitlines() if "RB-REPORT" in line)
-    path.write_text(json.dumps(stated | {"machine_load": loud | {"others": "-1"}}))
-    assert "no load of a machine" in audited(folder)
-
-
-def test_an_audit_refuses_parts_that_are_longer_than_the_query(tmp_path: Path) -> None:
-    folder, _ = measured(tmp_path, "python:timed_memory:Memory")
-    path = folder / "timings.jsonl"
-    lines = path.read_text().splitlines()
-    place = next(n for n, line in enumerate(lines) if "store_ms" in line)
-    lines[place] = json.dumps(json.loads(lines[place]) | {"store_ms": 1e6})
-    path.write_text("\n".join(lines) + "\n")
-    assert "parts that take longer than the query itself" in audited(folder)
+def test_of_a_pipeline_the_legs_that_go_elsewhere_are_told(tmp_path: Path) -> None:
+    legs = [f'[[stage]]\nkind = "search"\nmethod = "{method}"\n' for method in ("store", "bm25")]
+    (tmp_path / "hybrid.toml").write_text("".join(legs) + '[[stage]]\nkind = "fuse"\nmethod = "rrf"\n')
+    folder, printed = measured(tmp_path, "python:timed_memory:Cached", "--pipeline", "hybrid.toml")
+    assert IMPOSSIBLE in printed
+    rows = [json.loads(line) for line in (folder / "timings.jsonl").read_text().splitlines()]
+    for row in (row for row in rows if row.get("state") == "warm"):
+        assert row["store_ms"] + row["adapter_ms"] == pytest.approx(row["stages"]["store"], abs=0.001)
+    assert IMPOSSIBLE in recallbench("stages", str(folder), cwd=tmp_path).stdout
+    assert "  fail " not in audited(folder)

@@ -90,14 +90,22 @@ def _rate(level: LevelPart) -> float:
 def _differences(result: Result, study: LatencyDocument, system: MeasuredSystemPart) -> Iterator[str]:
     """Yield in what the study's system, corpus and machine are not those of the result."""
     metrics = result.metrics
+    # Another store has another version and other settings, which say no more.
+    of_store = (
+        [
+            ("version", metrics.store.version, system.version),
+            *_settings(metrics, system.settings),
+        ]
+        if metrics.store.name == system.store
+        else []
+    )
     for what, ours, theirs in (
         ("corpus", metrics.corpus.sha256[:12], study.dataset_sha256[:12]),
         ("store", metrics.store.name, system.store),
-        ("version", metrics.store.version, system.version),
         ("encoder", metrics.embedder_name, system.embedder or "no embedder"),
         ("pipeline", metrics.pipeline.words if metrics.pipeline else "none", system.pipeline or "none"),
         ("depth", str(metrics.retrieval.depth), str(study.depth)),
-        *_settings(metrics, system.settings),
+        *of_store,
     ):
         if ours != theirs:
             yield f"{what} {ours} and {theirs}"

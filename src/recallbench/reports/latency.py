@@ -79,7 +79,7 @@ def latency_reading(
     stages = metrics.pipeline.stages if metrics.pipeline is not None else []
     between = ", with all stages and what lies between them, such as embedding a rewritten text" if stages else ""
     yield f"{WHOLE.capitalize()} is what the caller waits for{between}; embedding the question is no part of it."
-    yield from _parts_reading(by_state, str(environment.get("store_calls", "")))
+    yield from _parts_reading(by_state, str(environment.get("store_calls", "")), staged=bool(stages))
     if stages:
         yield "A stage's time is that of its own work alone, and no other's is in it."
     for kind, included in _INCLUDED.items():
@@ -159,11 +159,12 @@ def _trips(by_state: Mapping[str, Sequence[StageLatency]]) -> Sequence[StageLate
     return by_state.get(NO_OP, ())
 
 
-def _parts_reading(by_state: Mapping[str, Sequence[StageLatency]], store_calls: str) -> Iterator[str]:
+def _parts_reading(by_state: Mapping[str, Sequence[StageLatency]], store_calls: str, *, staged: bool) -> Iterator[str]:
     if any(latency.part == STORE_CALL for latencies in by_state.values() for latency in latencies):
         yield (
             "Store call is the time from handing a question to the system under test until its answer is here. "
-            "The adapter packs the question, unpacks the answer and checks it; it is ours. End to end is both."
+            "The adapter packs the question, unpacks the answer and checks it; it is ours. End to end is both"
+            f"{', with all other stages; of legs in this process neither is told' if staged else ''}."
         )
     elif store_calls not in ("", "timed"):
         yield f"Store call and adapter are not told apart: {store_calls}."

@@ -36,7 +36,6 @@ from recallbench.stores.store import Hit, Store
 COMPARING = "trying the pipeline without each stage"
 """What is done, for those who wait, when every question was asked."""
 HERE = "the store runs in this process"
-LEG_HERE = "a leg runs in this process"
 Haystacks = Callable[[], Iterable[Haystack]]
 
 
@@ -77,7 +76,7 @@ def retrieve(
     if control is not None:
         control.prepare(0)
     if store.call_seconds is None:
-        timings.undivided = LEG_HERE if pipeline is not None and len(pipeline.legs) > 1 else HERE
+        timings.undivided = HERE
     result.version = store.version()
     timings.server = store.server_cpu_seconds
     if pipeline is not None:

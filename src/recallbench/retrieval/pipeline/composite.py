@@ -208,13 +208,14 @@ class PipelineStore(Store):
 
     @property
     def call_seconds(self) -> float | None:
-        """The calls of all legs; None where one of them is the system itself."""
-        each = [leg.store.call_seconds for leg in self.legs]
-        return None if None in each else sum(filter(None, each))
+        """The calls of the legs that go elsewhere; None where all of them run in this process."""
+        each = [seconds for leg in self.legs if (seconds := leg.store.call_seconds) is not None]
+        return sum(each) if each else None
 
     def last_leg_seconds(self) -> float:
-        """Return what the legs took of the last single search, with their adapters."""
-        return sum(self._chain.seconds.get(leg.spec.name, 0.0) for leg in self.legs)
+        """Return what the legs that go elsewhere took of the last single search, with their adapters."""
+        elsewhere = [leg.spec.name for leg in self.legs if leg.store.call_seconds is not None]
+        return sum(self._chain.seconds.get(name, 0.0) for name in elsewhere)
 
     def round_trip(self) -> bool:
         """Go over the transport of every leg that has one."""
