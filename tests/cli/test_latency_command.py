@@ -92,6 +92,7 @@ def test_a_labelled_set_is_asked_at_rates_of_its_users(tmp_path: Path) -> None:
     beir(tmp_path / "team")
     (tmp_path / "memory.py").write_text(STALLING.replace("CALL", "pass"))
     words = ("latency", "team", "--store", "python:memory:Memory", "--rates", "20,40", "--arrivals", "constant")
+    words += ("--clients", "2,4")
     done = recallbench(*words, "--seconds", "0.5", "--out", "out", "--format", "csv", cwd=tmp_path)
     assert done.returncode == 0
     rows = list(csv.DictReader(StringIO(done.stdout)))

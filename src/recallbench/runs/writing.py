@@ -201,9 +201,9 @@ def _command(words: Sequence[str]) -> list[str]:
         name, equals, value = word.partition("=") if word.startswith("--") else (before, "", word)
         if name == "--dsn" and word != "--dsn":
             value = redacted(value)
-        elif name == "--store" and word != "--store":
+        elif name in ("--store", "--against") and word != name:
             value = recorded_name(value)
-        elif name in ("--set", "--store-option") and word != name:
+        elif name in ("--set", "--store-option", "--against-set") and word != name:
             option, assigned, text = value.partition("=")
             value = f"{option}{assigned}{without_secrets({option: text})[option]}"
         elif name == "--embedder" and word != "--embedder":

@@ -56,14 +56,15 @@ class Course:
         """Run one level after the other, and yield each with a run of every subject that took part in it."""
         throughputs: dict[Side, list[tuple[int, float]]] = {subject.side: [] for subject in self._subjects}
         for clients in self._choices.clients or _doublings():
-            asked = [s for s in self._subjects if s.most_clients is None or clients <= s.most_clients]
+            possible = [(subject, min(clients, subject.most_clients or clients)) for subject in self._subjects]
+            asked = [(s, count) for s, count in possible if count not in dict(throughputs[s.side])]
             # Of two systems both are asked until both are saturated: their levels are compared.
-            if not any(self._wants(throughputs[subject.side]) for subject in asked):
+            if not any(self._wants(throughputs[subject.side]) for subject, _ in asked):
                 break
-            runs = self._run(asked, LevelPlan(self._next(), (clients,) * len(asked)))
+            runs = self._run([s for s, _ in asked], LevelPlan(self._next(), tuple(count for _, count in asked)))
             for run in runs:
                 _refuse_unanswered(run)
-                throughputs[run.subject.side].append((clients, _throughput(run.blocks)))
+                throughputs[run.subject.side].append((run.clients, _throughput(run.blocks)))
             yield runs
         self.saturation = {side: saturation(levels) for side, levels in throughputs.items() if levels}
         slowest = min(found.rate for found in self.saturation.values())
