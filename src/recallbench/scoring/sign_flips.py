@@ -19,6 +19,8 @@ ENUMERATED = 20
 """The most clusters whose sign flips are all enumerated: 2^19 sums, since each has its mirror image."""
 FLIPS = 9999
 """Random flips where there are more clusters."""
+JOINT = 13
+"""The most clusters whose sign flips are all enumerated where many columns are flipped together: 8,192."""
 EQUAL = 1e-12
 """Differences below this are rounding."""
 _TAIL = 40
@@ -82,6 +84,28 @@ def mean_intervals(totals: Floats, counts: Ints) -> list[Interval]:
         ordered = np.partition(means, (place - 1, last))
         intervals.append(Interval(float(ordered[place - 1]), float(ordered[last]), method))
     return intervals
+
+
+def flipped_sums(totals: Floats, mirrored: bool = True) -> Floats:
+    """Return (flips x columns): the sums over clusters under each sign flip, the same for all columns, as seen first.
+
+    All flips of up to 13 clusters, else 9,999 random ones. Without `mirrored` the first cluster keeps its sign where
+    flips are enumerated: enough for what is equal under a flip of all clusters.
+    """
+    groups = len(totals)
+    if groups > JOINT:
+        seen = totals.sum(axis=0)
+        return np.concatenate([seen[None], *(2.0 * (drawn @ totals) - seen for drawn in _random_sets(groups))])
+    kept = 0 if mirrored else 1
+    sums: Floats = totals[:kept].sum(axis=0)[None]
+    for total in totals[kept:]:
+        sums = np.concatenate([sums + total, sums - total])
+    return sums
+
+
+def flips_method(groups: int) -> str:
+    """Return how `flipped_sums` flips so many clusters."""
+    return f"all {2**groups:,} sign flips" if groups <= JOINT else f"{FLIPS:,} random sign flips, seed {SEED}"
 
 
 def _set_means(totals: Floats, counts: Ints) -> Iterator[Floats]:

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from recallbench.scoring.choice.non_inferior import non_inferior
+from scoring.choice.drawn_sweeps import drawn_sweep
+
+
+def test_the_fastest_of_what_is_not_worse_by_the_margin_is_chosen() -> None:
+    # Six clusters. The second is .01 below the best, the third .1, the fourth .03: the margin is .04.
+    values = np.array([[0.9] * 6, [0.89] * 6, [0.8] * 6, [0.87] * 6])
+    found = non_inferior(values, [9.0, 5.0, 1.0, 3.0], 0.04)
+    assert (found.chosen, found.shown, found.best) == (3, True, 0)
+    assert found.non_inferior == (0, 1, 3)
+    assert found.differences == pytest.approx((0.0, -0.01, -0.1, -0.03))
+    assert (found.smallest_p, found.clusters, found.confidence) == (1 / 64, 6, 0.95)
+    assert found.method == "all 64 sign flips of 6 questions, against every other point"
+
+
+def test_p_of_two_points_is_that_of_every_flip() -> None:
+    first, second, margin = np.array([1.0, 0.8, 0.9, 1.0]), np.array([0.9, 0.9, 0.85, 0.9]), 0.08
+    raised = second - first + margin
+    sums = [float(raised @ np.array(signs)) for signs in product((1, -1), repeat=4)]
+    expected = np.mean([total >= raised.sum() - 1e-12 for total in sums])
+    found = non_inferior(np.array([first, second]), [2.0, 1.0], margin)
+    assert found.ps[1] == expected == 5 / 16
+
+
+def test_where_nothing_can_be_shown_the_best_is_chosen_and_it_is_said() -> None:
+    found = non_inferior(np.array([[0.9] * 4, [0.9] * 4]), [2.0, 1.0], 0.5)
+    assert (found.chosen, found.shown, found.non_inferior, found.smallest_p) == (0, False, (), 1 / 16)
+
+
+def test_a_margin_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="margin of 0"):
+        non_inferior(np.ones((2, 6)), [1.0, 2.0], 0.0)
+
+
+@pytest.mark.marked
+@pytest.mark.parametrize("clusters", [6, 10])
+def test_a_point_that_is_worse_by_the_margin_is_chosen_in_at_most_one_of_twenty(clusters: int) -> None:
+    """Twenty fast points lie below the best by just the margin, in truth: the luckiest must not pass."""
+    truth = np.r_[np.full(5, 1.0), np.full(20, 0.6)]
+    draw = np.random.default_rng(0)
+    hits = drawn_sweep(draw, truth, 400, 100)[0].mean(axis=1)
+    margin = float(hits[:5].mean() - hits[5:].mean())
+    wrong = 0
+    for sweep in range(300):
+        values, names = drawn_sweep(np.random.default_rng([9, sweep]), truth, clusters)
+        wrong += any(point >= 5 for point in non_inferior(values, range(25, 0, -1), margin, names).non_inferior)
+    assert wrong / 300 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 300)
