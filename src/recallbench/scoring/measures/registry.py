@@ -18,9 +18,8 @@ from recallbench.scoring.measures.recall_any import RecallAny
 from recallbench.scoring.measures.recall_frac import RecallFrac
 from recallbench.scoring.measures.returned_share import ReturnedShare
 
-MEASURES: Mapping[str, type[Measure]] = {
-    kind.name: kind for kind in (RecallAny, RecallFrac, RecallAll, Precision, F1, F1OfMeans, Mrr, Ndcg, ReturnedShare)
-}
+_KINDS = (RecallAny, RecallFrac, RecallAll, Precision, F1, F1OfMeans, Mrr, Ndcg, ReturnedShare)
+MEASURES: Mapping[str, type[Measure]] = {kind.name: kind for kind in _KINDS}
 
 PRIMARY: tuple[Measure, ...] = (RecallAny(10), Mrr(50))
 """The protocol's two measures; all others are secondary."""
