@@ -5,7 +5,9 @@
 A segment is what a user says in one turn, each text once: 93,802 of them. The haystacks of whole items are dealt out to
 100 tenants of about 1% each (--seed); ten of these together are one of 10%, fifty one of 50%, all of them one of 100%.
 Every question is asked in the tenant that holds its evidence, so that all shares are asked the same. The vectors are
-MiniLM's, from the cache or embedded first, which takes half an hour. Searches are the store's own, one after another.
+MiniLM's, from the cache or embedded first, which takes half an hour. Every search is the store's own. All stores of a
+share are filled first; then each question is asked of every one in turn, so that what else the machine does falls on
+all alike. How each index was built goes to stderr.
 """
 
 from __future__ import annotations
@@ -13,8 +15,11 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any, NamedTuple
@@ -74,13 +79,6 @@ class Turns(NamedTuple):
     questions: list[Asked]
 
 
-class Cell(NamedTuple):
-    """What one search of one store gave."""
-
-    answers: list[list[int]]
-    milliseconds: list[float]
-
-
 def read(file: Path, seed: int) -> Turns:
     """Return the turns by tenant. A text of several items is that item's which it is evidence for, else the first's."""
     owner: dict[str, int] = {}
@@ -121,68 +119,75 @@ def _turns(item: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield from (turn for turn in session if turn["role"] == "user" and turn["content"].strip())
 
 
-class Bench:
-    """The stores of one set of turns."""
+@dataclass(slots=True)
+class Asker:
+    """One way to search a store, and what came back."""
 
-    def __init__(self, turns: Turns, passages: Matrix, queries: Matrix) -> None:
-        self._turns = turns
-        self._passages = passages
-        self._queries = queries
-        self._exact: dict[int, list[list[int]]] = {}
+    named: tuple[str, ...]
+    """The share, the index, and how it is searched."""
+    store: PgvectorStore
+    built: tuple[str, str]
+    """The seconds of the build, and the MB of the index."""
+    answers: list[list[int]] = field(default_factory=list)
+    milliseconds: list[float] = field(default_factory=list)
 
-    def rows(self, kind: str, share: int) -> Iterator[list[str]]:
-        """Yield a row for each search of a store of that kind, whose tenants have that share."""
-        group = share * TENANTS // 100
-        scopes = [tenant // group for tenant in self._turns.tenants]
-        queries = [
-            Query(asked.tenant // group, asked.text, vector)
-            for asked, vector in zip(self._turns.questions, self._queries, strict=True)
-        ]
-        build = {"weights": "cosine", **BUILDS[kind]}
-        store = PgvectorStore.open(StoreRequest("pgvector", os.environ, os.environ.get("PGMNEMO_DSN"), build))
-        try:
-            store.prepare(self._passages.shape[1])
-            for scope in dict.fromkeys(scopes):
-                first, size = scopes.index(scope), scopes.count(scope)
-                items = [Item(n, scope, self._turns.texts[n], None, 0.5) for n in range(first, first + size)]
-                store.ingest(items, self._passages[first : first + size])
-            started = time.perf_counter()
-            store.ready()
-            seconds, megabytes = time.perf_counter() - started, store.stored_bytes()["indexes"] / 2**20
-            for search in SEARCHES[kind]:
-                if search:
-                    store.search_otherwise({**build, **search})
-                cell = self._ask(store, queries)
-                if kind == "exact":
-                    self._exact[share] = cell.answers
-                aside = store.evidence().get("answered", USED) != USED
-                named = (f"{share}%", f"{kind}, left aside by the plan" if aside else kind, *_named(search))
-                yield [*named, *self._figures(cell, share), f"{seconds:.1f}", f"{megabytes:.0f}"]
-        finally:
-            store.close()
+    def ask(self, query: Query) -> None:
+        """Search once, and keep the answer and its time."""
+        started = time.perf_counter()
+        hits = self.store.search(query, K)
+        self.milliseconds.append(1000 * (time.perf_counter() - started))
+        self.answers.append([hit.id for hit in hits])
 
-    def _ask(self, store: PgvectorStore, queries: Sequence[Query]) -> Cell:
-        for query in queries[:WARMING]:
-            store.search(query, K)
-        answers, milliseconds = [], []
-        for query in queries:
-            started = time.perf_counter()
-            hits = store.search(query, K)
-            milliseconds.append(1000 * (time.perf_counter() - started))
-            answers.append([hit.id for hit in hits])
-        return Cell(answers, milliseconds)
-
-    def _figures(self, cell: Cell, share: int) -> list[str]:
-        rows = [len(answer) for answer in cell.answers]
-        exact = [len({*answer} & {*true}) / K for answer, true in zip(cell.answers, self._exact[share], strict=True)]
-        golden = [
-            bool(asked.gold & {*answer}) for asked, answer in zip(self._turns.questions, cell.answers, strict=True)
-        ]
+    def row(self, turns: Turns, exact: Sequence[Sequence[int]]) -> list[str]:
+        """Return the row of the table."""
+        rows = [len(answer) for answer in self.answers]
+        found = [len({*answer} & {*true}) / K for answer, true in zip(self.answers, exact, strict=True)]
+        golden = [bool(asked.gold & {*answer}) for asked, answer in zip(turns.questions, self.answers, strict=True)]
         short = sum(count < K for count in rows)
-        return [
-            f"{fmean(rows):.2f}", str(min(rows)), str(short), f"{fmean(exact):.3f}", f"{fmean(golden):.3f}",
-            f"{median(cell.milliseconds):.2f}",
-        ]  # fmt: skip
+        figures = f"{fmean(rows):.2f}", str(min(rows)), str(short), f"{fmean(found):.3f}", f"{fmean(golden):.3f}"
+        return [*self.named, *figures, f"{median(self.milliseconds):.2f}", *self.built]
+
+
+def measure(turns: Turns, passages: Matrix, vectors: Matrix, kinds: Iterable[str], share: int) -> list[list[str]]:
+    """Return a row for each search, of stores whose tenants have that share; every question is asked of all in turn."""
+    group = share * TENANTS // 100
+    queries = [
+        Query(asked.tenant // group, asked.text, vector) for asked, vector in zip(turns.questions, vectors, strict=True)
+    ]
+    with ExitStack() as opened:
+        askers = [asker for kind in kinds for asker in _askers(turns, passages, kind, share, opened)]
+        for query in queries[:WARMING]:
+            for asker in askers:
+                asker.store.search(query, K)
+        for query in queries:
+            for asker in askers:
+                asker.ask(query)
+        return [asker.row(turns, askers[0].answers) for asker in askers]
+
+
+def _askers(turns: Turns, passages: Matrix, kind: str, share: int, opened: ExitStack) -> Iterator[Asker]:
+    """Yield the ways to search a store of that kind, which is filled and built here."""
+    group, build = share * TENANTS // 100, {"weights": "cosine", **BUILDS[kind]}
+    scopes = [tenant // group for tenant in turns.tenants]
+    store = PgvectorStore.open(StoreRequest("pgvector", os.environ, os.environ.get("PGMNEMO_DSN"), build))
+    opened.callback(store.close)
+    store.prepare(passages.shape[1])
+    for scope in dict.fromkeys(scopes):
+        first, size = scopes.index(scope), scopes.count(scope)
+        items = [Item(n, scope, turns.texts[n], None, 0.5) for n in range(first, first + size)]
+        store.ingest(items, passages[first : first + size])
+    started = time.perf_counter()
+    store.ready()
+    built = f"{time.perf_counter() - started:.1f}", f"{store.stored_bytes()['indexes'] / 2**20:.0f}"
+    said = store.evidence()
+    print(f"{share}%, {kind}: {said.get('index build', 'nothing to build')}", file=sys.stderr, flush=True)
+    for search in SEARCHES[kind]:
+        handle = store.another_caller()
+        opened.callback(handle.close)
+        if search:
+            handle.search_otherwise({**build, **search})
+        aside = handle.evidence().get("answered", USED) != USED
+        yield Asker((f"{share}%", f"{kind}, left aside by the plan" if aside else kind, *_named(search)), handle, built)
 
 
 def _named(search: Search) -> tuple[str, str]:
@@ -197,7 +202,7 @@ HEAD = (
 
 
 def main() -> None:
-    """Read the arguments, measure, and print a row for each search as it is done."""
+    """Read the arguments, measure, and print the rows of each share as they are done."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", type=Path, metavar="FILE", help="LongMemEval's file, as recallbench fetches it")
     parser.add_argument("--cache", type=Path, default=default_cache_dir(), help="where vectors are kept")
@@ -211,13 +216,10 @@ def main() -> None:
     queries = embedder.lookup([asked.text for asked in turns.questions], "query").vectors
     embedder.close()
     print(f"{len(turns.texts)} turns, {len(turns.questions)} questions, k = {K}, seed {arguments.seed}\n", flush=True)
-    bench, lines, before = Bench(turns, passages, queries), 0, MachineReading.take()
-    for share in arguments.shares:
-        for kind in dict.fromkeys(("exact", *arguments.types)):
-            for row in bench.rows(kind, share):
-                table = Table(HEAD, [row]).markdown()
-                print("\n".join(table if not lines else table[-1:]), flush=True)
-                lines += 1
+    before, kinds = MachineReading.take(), dict.fromkeys(("exact", *arguments.types))
+    for number, share in enumerate(arguments.shares):
+        table = Table(HEAD, measure(turns, passages, queries, kinds, share)).markdown()
+        print("\n".join(table[2:] if number else table), flush=True)
     print(f"\n{MachineLoad.between(before, MachineReading.take()).sentence}")
 
 

@@ -78,7 +78,7 @@ class Sessions:
     def renew(self) -> Connection:
         """Search in a fresh session from now on."""
         old, fresh = self.searching, self.another()
-        if self._guard is None:
+        if self._owns and self._guard is None:
             self._guard = old
         else:
             old.close()
