@@ -7,6 +7,10 @@ down from the highest. A point seen below the margin is no candidate; flipped as
 others, so it takes part with its spread alone (as in Hansen's test of superior ability). So with probability 1 - error
 no point that is worse by more than the margin is called non-inferior, however many there are and however one of them
 is then chosen.
+
+Signs are exchanged as if a cluster's difference were as likely on either side of the margin. With few questions in a
+cluster and a wide margin it is not quite: of ten clusters with 40 questions each and a margin of .09, one sweep in 14
+called one of 20 points non-inferior that lie just at the margin; with 150 questions each one in 22.
 """
 
 from __future__ import annotations
