@@ -54,4 +54,4 @@ def test_a_point_that_is_worse_by_the_margin_is_shown_in_at_most_one_of_twenty(t
 
 def test_points_far_below_do_not_hide_one_that_is_as_good() -> None:
     values, names = drawn_sweep(np.random.default_rng(1), np.r_[1.0, 1.0, np.full(10, -0.8)], 10)
-    assert non_inferior(values, range(12), 0.06, names).non_inferior == (0, 1)
+    assert non_inferior(values, range(12), 0.1, names).non_inferior == (0, 1)
