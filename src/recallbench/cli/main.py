@@ -19,7 +19,7 @@ from recallbench.errors import RecallBenchError, UsageError
 from recallbench.interruption import PATIENCE, end_in_time, forget_interrupted_exec, raise_on_signals
 
 HASH_SEED = "42"
-MEASURING = ("run", "versions", "repeat", "evaluate", "grow", "latency")
+MEASURING = ("run", "versions", "repeat", "evaluate", "grow", "latency", "sweep")
 INTERRUPTED = 130
 COMPLETE = "_RECALLBENCH_COMPLETE"
 """The variable by which a shell asks for the words that may come next."""

@@ -38,6 +38,10 @@ PANELS = {
                 "Ask a store under load, closed loop and open loop: p50, p95, p99 and throughput, with the recall of "
                 "the answers."
             ),
+            "sweep": (
+                "Measure every point of a grid, a list or a random draw over parameters of pipeline, store, encoder "
+                "and k."
+            ),
         },
     ),
     "Look": HelpPanel(

@@ -16,9 +16,15 @@ def read_settings(context: click.Context, _option: click.Parameter, path: Path |
 
     Raises InputError for a file that can't be read, and for a key that is an option of no command.
     """
-    if path is None:
-        return
-    table = _table(path)
+    if path is not None:
+        take_settings(context, path, _table(path), over=True)
+
+
+def take_settings(context: click.Context, path: Path, table: dict[str, Any], *, over: bool = False) -> None:
+    """Make these values of a file defaults of the command's options, `over` those that another file gave or not.
+
+    Raises InputError for a key that is an option of no command.
+    """
     known = _keys(context.command)
     # One file may serve several commands: what another one takes is passed over here.
     every = known if table.keys() <= known.keys() else {**_keys_of_others(context), **known}
@@ -30,7 +36,8 @@ def read_settings(context: click.Context, _option: click.Parameter, path: Path |
             remedy="mend the file; the keys are the long option names",
         )
     values = {str(known[key].name): option_words(known[key], table[key]) for key in known if key in table}
-    context.default_map = {**(context.default_map or {}), **values}
+    before = context.default_map or {}
+    context.default_map = {**before, **values} if over else {**values, **before}
 
 
 def _table(path: Path) -> dict[str, Any]:

@@ -121,7 +121,7 @@ def retrieve(
                     result.control += _rankings(control, requests, calls.depth, lambda done: None, Failures())
                     control.forget(scope.scope)
             if store.one_scope_at_a_time:
-                _ask(store, requests, result, advance, timed, progress)
+                ask(store, requests, result, advance, timed, progress)
                 _note_stored(result.stored, store)
                 store.forget(scope.scope)
             else:
@@ -132,7 +132,7 @@ def retrieve(
             store.ready()
         _note_stored(result.stored, store)
         with progress.stage(asking, answers, "answers") as advance:
-            _ask(store, waiting, result, advance, timed, progress)
+            ask(store, waiting, result, advance, timed, progress)
     timings.note_load(before)
     failures.refuse_all_failed(len(result.questions))
     result.failed = [question.id for question in result.questions if question.id in failures.reasons]
@@ -142,7 +142,7 @@ def retrieve(
     return result
 
 
-def _ask(
+def ask(
     store: Store,
     requests: Sequence[Request],
     result: Retrieval,
@@ -150,6 +150,7 @@ def _ask(
     timed: frozenset[int],
     progress: Progress,
 ) -> None:
+    """Add a filled store's answers to these requests; those whose places among all are `timed` are also asked alone."""
     calls, timings, failures = result.calls, result.timings, result.failures
     sample = [request for i, request in enumerate(requests, start=len(result.rankings)) if i in timed]
     for request in sample[:COLD_SAMPLE]:

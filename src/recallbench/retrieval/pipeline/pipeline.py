@@ -255,7 +255,7 @@ def _spec(table: Mapping[str, Any], where: str, taken: Sequence[str]) -> StageSp
         kind = known_kind(str(table["kind"]))
         method = str(table.get("method", _DEFAULT_METHOD.get(kind, "")))
         stage = stage_class(kind, method)
-        given = _texts({key: value for key, value in table.items() if key not in KEYS})
+        given = option_texts({key: value for key, value in table.items() if key not in KEYS})
         name = _name(table.get("name"), method, kind, taken)
         spec = StageSpec(kind, method, name, given)
         _check_options(spec, stage)
@@ -289,12 +289,12 @@ def _name(given: Any, method: str, kind: Kind, taken: Sequence[str]) -> str:
     return next(name for n in range(1, len(taken) + 2) if (name := plain if n == 1 else f"{plain}-{n}") not in taken)
 
 
-def _texts(values: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+def option_texts(values: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
     """Return options as text, as stores and stages read them; those of a table as `table.name`."""
     texts: dict[str, str] = {}
     for name, value in values.items():
         if isinstance(value, Mapping):
-            texts |= _texts(value, f"{prefix}{name}.")
+            texts |= option_texts(value, f"{prefix}{name}.")
         elif isinstance(value, bool):
             texts[prefix + name] = str(value).lower()
         elif isinstance(value, list | tuple):

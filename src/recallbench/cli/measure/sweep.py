@@ -1,0 +1,101 @@
+"""`recallbench sweep`: many configurations, and which one to take."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recallbench.cli import options
+from recallbench.cli.command import EPILOG, PATH, argument, choice, command, option
+from recallbench.cli.settings_file import take_settings
+from recallbench.corpora.labelled_sets import options as labelled_options
+from recallbench.corpora.matching import options as matching_options
+from recallbench.reports.table import print_parts
+
+if TYPE_CHECKING:
+    from recallbench.results.sweep.document import SweepDocument
+
+EXAMPLES = (
+    "Examples: recallbench sweep tune.toml locomo; recallbench sweep tune.toml DIR --store pgvector --embedder minilm."
+)
+
+
+def _read_run(context: click.Context, _argument: click.Parameter, path: Path) -> Path:
+    """Make what stands under [run] in the sweep's file the defaults of the command's options."""
+    from recallbench.studies.sweep.file import run_table
+
+    table = run_table(path)
+    named = {"corpus": str(table.pop("corpus"))} if "corpus" in table else {}
+    take_settings(context, path, table)
+    context.default_map = {**named, **(context.default_map or {})}
+    return path
+
+
+@command(
+    argument("file", "The sweep: a TOML file.", type=PATH, callback=_read_run, is_eager=True),
+    argument(
+        "corpus",
+        "locomo, longmemeval, canary-locomo, …, or a labelled set: DIR, or hub:OWNER/NAME@<40 hex digits>; none with "
+        "--corpus-shape.",
+        required=False,
+        metavar="[CORPUS|DIR]",
+    ),
+    option("measure", "What points are judged by, at the k of each where k is a parameter.", default="recall_any@10"),
+    *options.of_corpus(*matching_options.OPTIONS, *labelled_options.OPTIONS),
+    options.RANDOM_MATCHES,
+    *options.SYSTEM,
+    *options.of_stores(),
+    *options.CORPUS,
+    options.LIMIT,
+    options.DEPTH,
+    options.SCOPE,
+    options.OUT,
+    options.LABEL,
+    choice("format", "How it is printed.", ["text", "json", "csv", "markdown"], default="text"),
+    options.CACHE_DIR,
+    options.QUIET,
+    options.CONFIG,
+    epilog=f"{EXAMPLES} {EPILOG}",
+)
+def sweep(file: Path, corpus: str | None, measure: str, format: str, quiet: bool, **others: Any) -> int:
+    """Measure every point of a grid, a list or a random draw over parameters of pipeline, store, encoder and k.
+
+    FILE names the values of each parameter: "rrf.k" = [10, 60] under [parameters] is an option of a stage, "set.alpha"
+    one of the store; embedder, store, pipeline and k go by themselves. [[point]] lists points one by one, method =
+    "random" with draws = 20 draws them; [run] holds options of this command, and [baseline] the system as it is.
+    Answers are kept by all that decides them: a killed sweep goes on, and two sweeps share points. Leaves a folder with
+    report.md, sweep.json and points.csv. Exits with 1 where a point failed; the others go on.
+    """
+    from recallbench.cli.bars import listener
+    from recallbench.cli.measure.corpus_or_set import obtain_corpus
+    from recallbench.scoring.measures.registry import parse
+    from recallbench.studies.sweep.file import SweepFile
+    from recallbench.studies.sweep.study import sweep as run_sweep
+
+    progress = listener(quiet)
+    stated, judged_by = SweepFile.read(file), parse(measure)
+    run_options = obtain_corpus(corpus, others, progress)
+    study = run_sweep(stated, file, run_options, judged_by, progress, date.today())
+    _show(study.document, study.folder, format)
+    return 0 if study.whole else 1
+
+
+def _show(document: SweepDocument, folder: Path, format: str) -> None:
+    from recallbench.escaping.document import plain
+    from recallbench.reports.sweep.page import page
+    from recallbench.reports.sweep.tables import point_sheet, point_table
+    from recallbench.reports.sweep.words import conclusion, failures, notes, title
+    from recallbench.results.sweep.document import REPORT
+
+    if format == "json":
+        print(plain(document.model_dump_json(indent=1)))
+    elif format == "csv":
+        print(point_sheet(document), end="")
+    elif format == "markdown":
+        print(page(document), end="")
+    else:
+        below = [*notes(document), *failures(document), f"report: {folder / REPORT}", conclusion(document)]
+        print_parts(title(document), point_table(document), *below)

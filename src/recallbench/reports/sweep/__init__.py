@@ -1,0 +1,1 @@
+"""What a person reads of a sweep."""

@@ -1,0 +1,1 @@
+"""Many configurations of one memory, measured alike: which one to take, and how sure that is."""

@@ -1,0 +1,120 @@
+"""Asking the system of one point: opened and filled when the first question needs it, and only then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from datetime import date
+from types import TracebackType
+from typing import Self
+
+from recallbench.corpora.records import Haystack, Question
+from recallbench.embedding.embedder import Embedder
+from recallbench.embedding.machine import cpu_model
+from recallbench.errors import Blocked
+from recallbench.progress import Progress
+from recallbench.retrieval.failures import Failures
+from recallbench.retrieval.load.filling import fill
+from recallbench.retrieval.loop import ask
+from recallbench.retrieval.pipeline.composite import PipelineStore
+from recallbench.retrieval.record import Calls, Retrieval
+from recallbench.retrieval.request import Request
+from recallbench.retrieval.timing import SAMPLE, SLOW_SAMPLE, sample_evenly
+from recallbench.runs.plan import Plan
+from recallbench.stores.registry import store_status
+from recallbench.stores.store import Store
+from recallbench.studies.sweep.kept import Answers
+
+
+class AskedSystem:
+    """The system of one point, and its answers so far."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        embedder: Embedder | None,
+        haystacks: Sequence[Haystack],
+        answers: Answers | None,
+        progress: Progress,
+        today: date,
+    ) -> None:
+        self._plan, self._embedder, self._haystacks = plan, embedder, haystacks
+        self._progress = progress
+        self._closing = ExitStack()
+        self._store: Store | None = None
+        self._requests: dict[str, Request] = {}
+        self._calls = Calls(plan.rules.default_k, plan.options.depth)
+        self._retrieval = Retrieval(self._calls)
+        self._timed: frozenset[str] = frozenset()
+        self._kept = answers
+        self._today = today
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._closing.close()
+
+    @property
+    def answers(self) -> Answers:
+        """Everything that was answered, now or before."""
+        assert self._kept is not None
+        return self._kept
+
+    @property
+    def asked(self) -> bool:
+        """Whether anything was asked now: all else had been kept."""
+        return self._store is not None
+
+    def ask(self, questions: Sequence[Question]) -> None:
+        """Ask those questions that have no answer yet."""
+        missing = questions if self._kept is None else self._kept.missing(questions)
+        if not missing:
+            return
+        store = self._store or self._open()
+        requests = [self._requests[question.id] for question in missing]
+        result = self._retrieval
+        first = len(result.rankings)
+        result.questions += missing
+        result.candidates += [request.scope.size for request in requests]
+        timed = frozenset(first + place for place, question in enumerate(missing) if question.id in self._timed)
+        with self._progress.stage("asking", len(missing) * (1 if result.short is None else 2), "answers") as advance:
+            ask(store, requests, result, advance, timed, self._progress)
+        self._note(store, first)
+
+    def _open(self) -> Store:
+        plan = self._plan
+        ready, detail, remedy = store_status(plan.address, plan.dsn, plan.options.environ, plan.options.store_options)
+        if not ready:
+            raise Blocked(f"the store {plan.store} can't be used", found=detail, remedy=remedy)
+        store = plan.open_system(self._embedder, self._progress)
+        self._closing.callback(store.close)
+        result = self._retrieval
+        with result.timings.phase("ingest"):
+            requests = fill(store, self._haystacks, self._embedder, self._progress)
+        self._requests = {request.question.id: request for request in requests}
+        most = SLOW_SAMPLE if isinstance(store, PipelineStore) and store.is_slow else SAMPLE
+        self._timed = frozenset(requests[place].question.id for place in sample_evenly(len(requests), most))
+        result.short = None if store.prefix_stable else []
+        result.failures = Failures(keep_going=plan.keeps_going)
+        result.version = store.version()
+        if self._kept is None:
+            self._kept = Answers(result.version, short=None if result.short is None else {})
+        self._store = store
+        return store
+
+    def _note(self, store: Store, first: int) -> None:
+        """Take over what was answered from this place on."""
+        result, kept = self._retrieval, self.answers
+        result.failures.refuse_all_failed(len(result.questions))
+        kept.deep |= {ranking.question_id: list(ranking.positions) for ranking in result.rankings[first:]}
+        if result.short is not None:
+            short = kept.short if kept.short is not None else {}
+            kept.short = short | {ranking.question_id: list(ranking.positions) for ranking in result.short[first:]}
+        kept.failed |= {id: error.brief for id, error in result.failures.reasons.items()}
+        warm = [time for time in result.timings.sample if time.state == "warm"]
+        kept.milliseconds |= {time.question_id: round(time.milliseconds, 4) for time in warm}
+        kept.seconds |= {phase: round(seconds, 4) for phase, seconds in result.timings.phases.items()}
+        kept.version, kept.measured, kept.cpu = result.version, self._today.isoformat(), cpu_model()

@@ -1,0 +1,145 @@
+"""What the parameters of a point change: the options of its run, and the k that it is judged at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from recallbench.errors import UsageError
+from recallbench.retrieval.pipeline.pipeline import Pipeline
+from recallbench.retrieval.stages.registry import options_of
+from recallbench.retrieval.stages.stage import positive
+from recallbench.runs.options import Options
+from recallbench.stores.registry import REFERENCE_STORE, asks_vectors, find_store
+
+K = "k"
+OF_STORE = "set."
+"""What a parameter of the store under test begins with."""
+OF_RUN = ("store", "pipeline", "embedder", "max_tokens")
+"""Parameters that are options of a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """A point as it is measured."""
+
+    options: Options
+    k: int | None
+    """The depth that it is judged at; None for the measure's own."""
+
+
+def configure(base: Options, values: Mapping[str, str], folder: Path) -> Configured:
+    """Return what a point measures; raises UsageError, with the nearest name, for a parameter that nothing has.
+
+    Its store and pipeline are settled first, since they decide which parameters there are. `folder` is where the
+    files of pipelines lie.
+    """
+    options, k = base, None
+    for name in OF_RUN:
+        if name in values:
+            options = replace(options, **{name: _of_run(name, values[name], folder)})
+    tables = _tables(options.pipeline)
+    store_options = dict(options.store_options)
+    for name, value in values.items():
+        stage = _stage_of(name, tables)
+        if name in OF_RUN:
+            continue
+        if name == K:
+            k = _k(value, options.depth)
+        elif stage is not None:
+            tables[stage][name.removeprefix(f"{stage}.")] = value
+        elif name.startswith(OF_STORE):
+            store_options[name.removeprefix(OF_STORE)] = value
+            _refuse_unknown_option(name, options, tables)
+        else:
+            raise unknown_parameter(name, options, tables)
+    pipeline = options.pipeline
+    if pipeline is not None:
+        changed = Pipeline.of(tables.values(), pipeline.source)
+        pipeline = pipeline if changed == pipeline else changed
+    options = replace(options, pipeline=pipeline, store_options=store_options)
+    if "store" in values and "embedder" not in values and _is_without_vectors(options):
+        options = replace(options, embedder=None, max_tokens=None)
+    return Configured(options, k)
+
+
+def unknown_parameter(name: str, options: Options, tables: Mapping[str, Mapping[str, Any]]) -> UsageError:
+    """Return the error for a parameter that neither stage, store nor encoder has."""
+    known = _known(options, tables)
+    near = get_close_matches(name, known, 1, 0.5) or [one for one in known if one.endswith(f".{name}")][:1]
+    return UsageError(
+        f"nothing has the parameter `{name}`",
+        expected=", ".join(known),
+        found=name,
+        remedy=f"you may mean {near[0]}"
+        if near
+        else "name a stage and its option as `rrf.k`, or an option of the store as `set.ef_search`",
+    )
+
+
+def _tables(pipeline: Pipeline | None) -> dict[str, dict[str, Any]]:
+    """Return the table of each stage, by its name."""
+    return {
+        spec.name: {"kind": spec.kind, "method": spec.method, "name": spec.name, **spec.options}
+        for spec in pipeline or ()
+    }
+
+
+def _stage_of(name: str, tables: Mapping[str, Any]) -> str | None:
+    """Return the stage whose option it is; names of stages may hold dots, and the longest one counts."""
+    fitting = [stage for stage in tables if name.startswith(f"{stage}.")]
+    return max(fitting, key=len) if fitting else None
+
+
+def _of_run(name: str, value: str, folder: Path) -> Any:
+    if name == "pipeline":
+        return Pipeline.read(folder / value)
+    return _number(name, value) if name == "max_tokens" else value
+
+
+def _is_without_vectors(options: Options) -> bool:
+    """Return whether a store that stands alone has no use for an encoder that other points have."""
+    if options.pipeline is not None or options.store is None:
+        return False
+    return not asks_vectors(options.store, environ=options.environ, options=options.store_options)
+
+
+def _k(value: str, depth: int) -> int:
+    k = _number(K, value)
+    if k > depth:
+        raise UsageError(
+            f"k = {k} is deeper than the rankings",
+            expected=f"1 to {depth}",
+            found=value,
+            remedy=f"ask for deeper rankings: --depth {k}",
+        )
+    return k
+
+
+def _number(name: str, value: str) -> int:
+    try:
+        return positive(value)
+    except ValueError as error:
+        raise UsageError(f"{name} = {value} can't be read", expected="a whole number", found=str(error)) from None
+
+
+def _refuse_unknown_option(name: str, options: Options, tables: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raise UsageError where the store declares its options, and not this one."""
+    kind = find_store(options.store or REFERENCE_STORE)
+    if kind is not None and not kind.outside and kind.find_option(name.removeprefix(OF_STORE)) is None:
+        raise unknown_parameter(name, options, tables)
+
+
+def _known(options: Options, tables: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    searched = options.pipeline is None or options.pipeline.searches_store
+    kind = find_store(options.store or REFERENCE_STORE) if searched else None
+    of_store = [f"{OF_STORE}{option.name}" for option in (kind.options if kind is not None else ())]
+    of_stages = [
+        f"{stage}.{option.name}"
+        for stage, table in tables.items()
+        for option in options_of(table["kind"], table["method"])
+    ]
+    return [K, *of_stages, *of_store, *OF_RUN]

@@ -1,0 +1,77 @@
+"""The points of a sweep, each settled to a plan before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from recallbench.errors import UsageError
+from recallbench.results.sweep.document import BASELINE
+from recallbench.runs.options import Options
+from recallbench.runs.plan import Plan, plan_run
+from recallbench.scoring.measures.measure import Measure
+from recallbench.studies.sweep.drawing import draw_points
+from recallbench.studies.sweep.file import SweepFile
+from recallbench.studies.sweep.parameters import configure
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One configuration of a sweep."""
+
+    name: str
+    parameters: Mapping[str, str]
+    plan: Plan = field(repr=False)
+    measure: Measure
+    """What it is judged by: at its own k, where that is a parameter."""
+
+    @property
+    def encoder(self) -> tuple[str | None, int | None]:
+        """What decides its vectors, before anything is opened."""
+        return self.plan.embedder, self.plan.options.max_tokens
+
+
+def settle_points(file: SweepFile, base: Options, measure: Measure, folder: Path) -> list[Point]:
+    """Return every point of a sweep, the baseline last where there is one.
+
+    Raises what is wrong with any of them, with its place: nothing has run by then. `folder` is that of the file.
+    """
+    named = [(f"p{number}", values) for number, values in enumerate(draw_points(file), 1)]
+    if file.baseline is not None:
+        named.append((BASELINE, dict(file.baseline)))
+    if not all("store" in values or "pipeline" in values for _, values in named):
+        base = _settled(base)
+    if measure.k > base.depth:
+        raise UsageError(
+            f"{measure} is deeper than the rankings",
+            expected=f"a measure at {base.depth} or less",
+            found=str(measure),
+            remedy=f"ask for deeper rankings: --depth {measure.k}",
+        )
+    return [_settle(file, name, values, base, measure, folder) for name, values in named]
+
+
+def _settle(
+    file: SweepFile, name: str, values: Mapping[str, str], base: Options, measure: Measure, folder: Path
+) -> Point:
+    try:
+        configured = configure(base, values, folder)
+        plan = plan_run(configured.options)
+    except UsageError as error:
+        told = ", ".join(f"{parameter} = {value}" for parameter, value in values.items())
+        raise UsageError(
+            f"{file.name}, {name} ({told or 'no parameter'}): {error.problem}",
+            expected=error.expected,
+            found=error.found,
+            remedy=error.remedy,
+        ) from None
+    k = configured.k
+    return Point(name, values, plan, measure if k is None else type(measure)(k, measure.option))
+
+
+def _settled(base: Options) -> Options:
+    """Return the options with the store that a run of them would choose: its options are parameters."""
+    if base.store is not None or (base.pipeline is not None and not base.pipeline.searches_store):
+        return base
+    return replace(base, store=plan_run(base).address)
