@@ -63,7 +63,7 @@ class Answers:
 _ANSWERS = TypeAdapter(Answers)
 
 
-class KeptAnswers:
+class SweepCache:
     """The folder of kept answers."""
 
     def __init__(self, cache_dir: Path) -> None:

@@ -17,7 +17,7 @@ from recallbench.studies.sweep.parameters import configure
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class SweepPoint:
     """One configuration of a sweep."""
 
     name: str
@@ -32,7 +32,7 @@ class Point:
         return self.plan.embedder, self.plan.options.max_tokens
 
 
-def settle_points(file: SweepFile, base: Options, measure: Measure, folder: Path) -> list[Point]:
+def settle_points(file: SweepFile, base: Options, measure: Measure, folder: Path) -> list[SweepPoint]:
     """Return every point of a sweep, the baseline last where there is one.
 
     Raises what is wrong with any of them, with its place: nothing has run by then. `folder` is that of the file.
@@ -54,7 +54,7 @@ def settle_points(file: SweepFile, base: Options, measure: Measure, folder: Path
 
 def _settle(
     file: SweepFile, name: str, values: Mapping[str, str], base: Options, measure: Measure, folder: Path
-) -> Point:
+) -> SweepPoint:
     try:
         configured = configure(base, values, folder)
         plan = plan_run(configured.options)
@@ -67,7 +67,7 @@ def _settle(
             remedy=error.remedy,
         ) from None
     k = configured.k
-    return Point(name, values, plan, measure if k is None else type(measure)(k, measure.option))
+    return SweepPoint(name, values, plan, measure if k is None else type(measure)(k, measure.option))
 
 
 def _settled(base: Options) -> Options:

@@ -38,8 +38,8 @@ from recallbench.stores.registry import variant_of
 from recallbench.studies.sweep.address import answers_address, is_known
 from recallbench.studies.sweep.asking import AskedSystem
 from recallbench.studies.sweep.file import SweepFile
-from recallbench.studies.sweep.kept import Answers, KeptAnswers, haystack_sizes
-from recallbench.studies.sweep.points import Point, settle_points
+from recallbench.studies.sweep.kept import Answers, SweepCache, haystack_sizes
+from recallbench.studies.sweep.points import SweepPoint, settle_points
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class SweepStudy:
 class PointOutcome:
     """What came of one point."""
 
-    point: Point
+    point: SweepPoint
     address: str = ""
     answers: Answers | None = None
     kept: bool = False
@@ -92,7 +92,7 @@ def sweep(file: SweepFile, path: Path, base: Options, measure: Measure, progress
     check_writable(folder)
     corpus = points[0].plan.open_corpus(progress)
     questions = open_questions(corpus, base)
-    kept = KeptAnswers(base.cache_dir)
+    kept = SweepCache(base.cache_dir)
     try:
         outcomes = _measure(points, questions, kept, file.sha256, progress, today)
     except KeyboardInterrupt:
@@ -117,11 +117,11 @@ def open_questions(corpus: Corpus, options: Options) -> Questions:
 
 
 def _measure(
-    points: Sequence[Point], questions: Questions, kept: KeptAnswers, sweep: str, progress: Progress, today: date
+    points: Sequence[SweepPoint], questions: Questions, kept: SweepCache, sweep: str, progress: Progress, today: date
 ) -> list[PointOutcome]:
     """Return what came of each point. Those of one encoder are asked one after the other, so that it is opened once."""
     outcomes = {point.name: PointOutcome(point) for point in points}
-    groups: dict[tuple[str | None, int | None], list[Point]] = {}
+    groups: dict[tuple[str | None, int | None], list[SweepPoint]] = {}
     fresh: set[str] = set()
     for point in points:
         groups.setdefault(point.encoder, []).append(point)
@@ -143,7 +143,7 @@ def _measure(
 
 
 @contextmanager
-def _embedded(point: Point, questions: Questions, progress: Progress) -> Iterator[Embedder | None]:
+def _embedded(point: SweepPoint, questions: Questions, progress: Progress) -> Iterator[Embedder | None]:
     """Yield the encoder of a point, with a vector for every text."""
     with point.plan.open_embedder(progress) as embedder:
         if embedder is not None:
@@ -155,7 +155,7 @@ def _measure_point(
     outcome: PointOutcome,
     embedder: Embedder | None,
     questions: Questions,
-    kept: KeptAnswers,
+    kept: SweepCache,
     fresh: set[str],
     sweep: str,
     progress: Progress,
@@ -194,7 +194,7 @@ def _document(
     questions: Questions,
     measure: Measure,
     outcomes: Sequence[PointOutcome],
-    first: Point,
+    first: SweepPoint,
     folder: Path,
 ) -> SweepDocument:
     names = dict.fromkeys(name for outcome in outcomes for name in outcome.point.parameters)
