@@ -29,6 +29,18 @@ def test_p_of_two_points_is_that_of_every_flip() -> None:
     assert found.ps[1] == expected == 5 / 16
 
 
+def test_p_is_corrected_for_the_other_points() -> None:
+    # Against the first the second is .1 above the margin in each of four clusters: alone 1 flip of 16. The third is
+    # less above it on the whole, but by more than that under other flips.
+    margin, second, third = 0.05, np.full(4, 0.1), np.array([0.3, -0.2, 0.3, -0.2])
+    values = np.stack([np.zeros(4), second - margin, third - margin])
+    flips = [np.array(signs) for signs in product((1, -1), repeat=4)]
+    expected = np.mean([max(second @ signs, third @ signs) >= second.sum() - 1e-12 for signs in flips])
+    assert expected == 6 / 16
+    assert non_inferior(values[:2], [1.0, 2.0], margin).ps[1] == 1 / 16
+    assert non_inferior(values, [1.0, 2.0, 3.0], margin).ps[1] == expected
+
+
 def test_where_nothing_can_be_shown_the_best_is_chosen_and_it_is_said() -> None:
     found = non_inferior(np.array([[0.9] * 4, [0.9] * 4]), [2.0, 1.0], 0.5)
     assert (found.chosen, found.shown, found.non_inferior, found.smallest_p) == (0, False, (), 1 / 16)

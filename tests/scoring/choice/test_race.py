@@ -56,6 +56,17 @@ def test_a_far_worse_point_is_dropped_early_and_not_asked_again() -> None:
     assert found == race(values, clusters)
 
 
+def test_a_flip_that_dropped_a_point_early_has_spent_its_share_of_the_error() -> None:
+    # Of 32 flips with an error of .1 one may cross by the first look and three by the second. The one that turns the
+    # first cluster crosses at the first look; at the second two are further than what is seen, so it would be a fourth.
+    first, whole = np.array([-1.0, 2.0, 2.0, 2.0, 2.0, 2.0]), np.array([5.0, 4.0, 3.0, 2.0, 0.05, -0.1])
+    clusters = [f"c{i % 6}" for i in range(12)]
+    going = Race(2, 12, clusters, looks=2, error=0.1)
+    for block, moved in zip(going.blocks, (first, whole - first), strict=True):
+        assert going.add(np.stack([np.zeros(6), moved[block % 6]])) == ()
+    assert len(race(np.stack([np.zeros(6), whole]), looks=1, error=0.1).dropped) == 1
+
+
 def test_a_margin_keeps_points_that_are_worse_by_less() -> None:
     values = np.ones((3, 130))
     values[1, ::10] = 0  # .1 below, in every cluster alike
