@@ -21,6 +21,7 @@ from recallbench.cli.options import run_options, single_corpus, take_corpus
 from recallbench.cli.settings_file import option_words
 from recallbench.confidential import remember_environment, remember_logins
 from recallbench.errors import UsageError
+from recallbench.machine_load import MachineLoad, refuse_unquiet
 from recallbench.retrieval.pipeline.pipeline import Pipeline
 from recallbench.runs.run import run as measure
 from recallbench.stores.outside.class_memory import ADDING
@@ -64,7 +65,7 @@ def run(corpus: str | None = None, store: Any = None, **options: Any) -> LoadedR
                 given = dict(context.params)
         except click.UsageError as error:
             raise usage_error(error) from None
-        quiet = given.pop("quiet")
+        quiet, require_quiet = given.pop("quiet"), given.pop("require_quiet")
         of_run = {key: value for key, value in given.items() if key not in (*OF_COMMANDS, "corpus")}
         measured = take_corpus(corpus, of_run)
         (of_run["store"],) = of_run["store"] or (None,)
@@ -74,6 +75,8 @@ def run(corpus: str | None = None, store: Any = None, **options: Any) -> LoadedR
         progress = listener(quiet)
         if "PYTHONHASHSEED" not in os.environ:
             progress.note(f"the gate on the seed fails: start Python with PYTHONHASHSEED={HASH_SEED} to keep it")
+        if require_quiet:
+            refuse_unquiet(MachineLoad.while_idle())
         outcome = measure(chosen, progress, date.today())
     return load(outcome.folder)
 
