@@ -76,6 +76,26 @@ def test_a_margin_keeps_points_that_are_worse_by_less() -> None:
     assert race(values, clusters, margin=0.11).alive == (0, 1)
 
 
+def test_what_may_lie_on_the_front_stays_where_prices_are_given() -> None:
+    clusters = [f"c{i % 10}" for i in range(10)]
+    values = np.stack([np.ones(10), np.full(10, 0.5), np.full(10, 0.4)])
+    going = Race(3, 10, clusters, looks=1)
+    # The second is the cheapest; the third is worse than the first, which is no dearer.
+    going.add(values, np.array([[2.0, 1.0, 2.0]]))
+    assert going.alive == (0, 1)
+    assert [(d.point, d.leader) for d in going.raced().dropped] == [(2, 0)]
+    with pytest.raises(ValueError, match="prices of"):
+        Race(3, 10, clusters, looks=1).add(values, np.ones((1, 2)))
+
+
+def test_a_point_that_misses_a_gate_drops_no_other() -> None:
+    values = np.stack([np.ones(10), np.full(10, 0.5), np.full(10, 0.5)])
+    going = Race(3, 10, looks=1)
+    going.withdraw(0)
+    assert going.add(values[1:]) == ()
+    assert (going.alive, going.raced().withdrawn) == ((1, 2), (0,))
+
+
 def test_points_that_are_alike_stay() -> None:
     found = best_set(np.ones((4, 20)), [f"c{i % 10}" for i in range(20)], [3.0, None, 1.0, 1.0])
     assert (found.points, found.cheapest) == ((0, 1, 2, 3), 2)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recallbench.scoring.choice.points import ERROR, RESAMPLES, point_totals
+from recallbench.scoring.choice.points import ERROR, RESAMPLES, PointTotals, point_totals, without_hopeless
 from recallbench.scoring.judgement import Floats, Ints
 from recallbench.scoring.sign_flips import flipped_sums
 
@@ -69,7 +69,7 @@ def knee(
     seen = int(_bargains(totals.means[None], paid, worth)[0])
     drawn = _bargains(totals.resampled_means(resamples), paid, worth)
     shares = np.bincount(drawn, minlength=len(paid)) / resamples
-    p = _straight(totals.totals, paid, seen)
+    p = _straight(totals, paid, seen)
     low, high = np.quantile(paid[drawn], _WITHIN, method="nearest").tolist()
     reason = _why_none(paid, seen, worth, p, error)
     return Knee(
@@ -95,18 +95,21 @@ def _bargains(means: Floats, prices: Floats, worth: float) -> Ints:
     return best
 
 
-def _straight(totals: Floats, prices: Floats, seen: int) -> float:
-    """Return the p of the point's height (clusters x points) above the line between the cheapest and the dearest."""
+def _straight(points: PointTotals, prices: Floats, seen: int) -> float:
+    """Return the p of the point's height above the line between the cheapest and the dearest."""
     if prices[seen] in (prices.min(), prices.max()):
         return 1.0
+    totals, groups = points.totals, len(points.counts)
     order = np.lexsort((-totals.sum(axis=0), prices))
     # Of several points at one end the best is the end.
     first, last = order[0], order[np.searchsorted(prices[order], prices.max())]
     along = np.log2(prices / prices[first]) / np.log2(prices[last] / prices[first])
     line = totals[:, [first]] * (1 - along) + totals[:, [last]] * along
     inner = (prices > prices.min()) & (prices < prices.max())
-    heights = flipped_sums(np.column_stack([totals[:, seen] - line[:, seen], (totals - line)[:, inner]]))
-    return float((heights.max(axis=1) >= heights[0, 0] - 1e-9).mean())
+    heights = np.column_stack([totals[:, seen] - line[:, seen], (totals - line)[:, inner]])
+    sums = flipped_sums(np.column_stack([heights, points.counts]))
+    flipped = without_hopeless(sums[:, :-1], sums[:, -1], groups)
+    return float((flipped.max(axis=1) >= flipped[0, 0] - 1e-9).mean())
 
 
 def _why_none(prices: Floats, seen: int, worth: float, p: float, error: float) -> str:

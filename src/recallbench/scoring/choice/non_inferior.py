@@ -3,10 +3,8 @@
 Which point is the best is not known either. So a point must be shown to be non-inferior to every other one (an
 intersection-union test, which needs no correction), and against each of them all points are tested together: the
 sums over clusters, raised by the margin, are compared with the largest sum of any point under the same signs, stepping
-down from the highest. A point seen below the margin is no candidate; flipped as it is, its distance would hide the
-others, so it takes part with its spread alone (as in Hansen's test of superior ability). So with probability 1 - error
-no point that is worse by more than the margin is called non-inferior, however many there are and however one of them
-is then chosen.
+down from the highest. So with probability 1 - error no point that is worse by more than the margin is called
+non-inferior, however many there are and however one of them is then chosen.
 
 Signs are exchanged as if a cluster's difference were as likely on either side of the margin. With few questions in a
 cluster and a wide margin it is not quite: of ten clusters with 40 questions each and a margin of .09, one sweep in 14
@@ -20,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recallbench.scoring.choice.points import ERROR, point_totals
+from recallbench.scoring.choice.points import ERROR, point_totals, without_hopeless
 from recallbench.scoring.judgement import Floats
 from recallbench.scoring.sign_flips import FLIPS, JOINT, flipped_sums, flips_method
 
@@ -98,19 +96,16 @@ def _corrected(totals: Floats, raised: Floats) -> list[float]:
         return [0.0]
     sums = flipped_sums(np.column_stack([totals, raised]))
     sums, shift = sums[:, :-1], sums[:, -1:]
-    widen = np.sqrt(len(totals) / (len(totals) - 1)) if len(totals) > 1 else 1.0
     ps = np.zeros(columns)
     for reference in range(columns):
         others = np.delete(np.arange(columns), reference)
         order = others[np.argsort(sums[0, others], kind="stable")]
         above = sums[:, order] - sums[:, [reference]] + shift
-        seen = above[0].copy()
-        behind = seen < 0
-        # Residuals of few clusters are smaller than what they estimate.
-        above[:, behind] = widen * (above[:, behind] - seen[behind] / shift[0] * shift)
+        seen = above[0]
+        above = without_hopeless(above, shift[:, 0], len(totals))
         # From the lowest up: what the largest of this point and of all below it reaches under each flip.
         largest = np.maximum.accumulate(above, axis=1)
-        stepwise = np.where(behind, 1.0, (largest >= seen - _EQUAL).mean(axis=0))
+        stepwise = np.where(seen < 0, 1.0, (largest >= seen - _EQUAL).mean(axis=0))
         # Stepping down from the highest, no point may be surer than one above it.
         stepwise = np.maximum.accumulate(stepwise[::-1])[::-1]
         ps[order] = np.maximum(ps[order], stepwise)

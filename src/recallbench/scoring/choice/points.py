@@ -107,3 +107,17 @@ def question_units(questions: int, clusters: Sequence[str] | None) -> tuple[Ints
     if codes is None:
         return np.arange(questions), "question"
     return np.unique(codes, return_inverse=True)[1].astype(np.int64), "cluster"
+
+
+def without_hopeless(flipped: Floats, counts: Floats, groups: int) -> Floats:
+    """Return sums under sign flips (flips x points, as seen first) where a point seen below 0 has its spread alone.
+
+    Its distance from 0 says only that it is no candidate, but under other signs it would be the largest sum of all, and
+    hide those that are (Hansen's test of superior ability leaves it out likewise). `counts` are the questions of so
+    many clusters under the same flips.
+    """
+    behind = flipped[0] < 0
+    # Residuals of few clusters are smaller than what they estimate.
+    widen = math.sqrt(groups / (groups - 1)) if groups > 1 else 1.0
+    spread = widen * (flipped - flipped[0] * (counts / counts[0])[:, None])
+    return np.where(behind, spread, flipped)

@@ -37,11 +37,11 @@ class Dropped:
     asked: int
     """The questions that it was asked."""
     leader: int
-    """The point with the highest mean at that look."""
+    """The point with the highest mean at that look, of those that it was compared with."""
     difference: float
     """Its mean less the leader's, over the questions asked."""
     upper: float
-    """The upper bound of that difference, below 0 (or below minus the margin)."""
+    """The upper bound of that difference, below 0; with a margin below -margin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,8 @@ class Raced:
     """Values that were asked for: points times questions, but for the dropped."""
     saved: int
     """Values that were not."""
+    withdrawn: tuple[int, ...]
+    """Points that were taken out for another reason than their values."""
     told_apart: float | None
     """At the last look, what a point had to lie below the best to be told from it; None where none could be."""
     confidence: float
@@ -90,6 +92,7 @@ class Race:
         self._sums: list[Floats] = []
         self._columns: list[list[int]] = []
         self._dropped: list[Dropped] = []
+        self._withdrawn: list[int] = []
         self._asked = 0
         self._told_apart: float | None = None
 
@@ -98,8 +101,17 @@ class Race:
         """Return the points to ask the next block of, in their own order."""
         return tuple(self._alive)
 
-    def add(self, values: Floats) -> tuple[Dropped, ...]:
-        """Take the values (points alive x questions) of the next block; return the points that drop out."""
+    def withdraw(self, point: int) -> None:
+        """Take a point out that failed or misses a gate, so that no other is dropped for being worse than it."""
+        self._alive.remove(point)
+        self._withdrawn.append(point)
+
+    def add(self, values: Floats, prices: Floats | None = None) -> tuple[Dropped, ...]:
+        """Take the values (points alive x questions) of the next block; return the points that drop out.
+
+        With `prices` (prices x points alive; less is better) a point drops out only if one that is as cheap in each is
+        better: so what may lie on the front stays in the race.
+        """
         block = self.blocks[len(self._sums)]
         if values.shape != (len(self._alive), len(block)) or not np.isfinite(values).all():
             raise ValueError(f"{values.shape} are not the values of {len(self._alive)} points, {len(block)} questions")
@@ -108,8 +120,12 @@ class Race:
         totals = sums_by_group(self._values[self._alive], self._groups)
         self._sums.append(flipped_sums(totals, mirrored=False))
         self._columns.append(list(self._alive))
+        paid = np.zeros((1, len(self._alive))) if prices is None else prices
+        if paid.ndim != 2 or paid.shape[1] != len(self._alive):
+            raise ValueError(f"prices of {paid.shape} are not one or several for each of {len(self._alive)} points")
+        as_cheap = np.asarray((paid[:, None, :] <= paid[:, :, None]).all(axis=0))
         before = len(self._dropped)
-        while len(self._alive) > 1 and self._drop():
+        while len(self._alive) > 1 and self._drop(as_cheap):
             pass
         return tuple(self._dropped[before:])
 
@@ -124,6 +140,7 @@ class Race:
             looks=len(self._sums),
             asked=self._asked,
             saved=whole - self._asked,
+            withdrawn=tuple(self._withdrawn),
             told_apart=self._told_apart,
             confidence=1 - self._error,
             margin=self._margin,
@@ -140,23 +157,34 @@ class Race:
             return dict.fromkeys(self._alive, 0.0)
         return dict(zip(self._columns[-1], self._sums[-1][0].tolist(), strict=True))
 
-    def _drop(self) -> bool:
-        """Drop the points that lie too far below the best; return whether there were any."""
+    def _drop(self, as_cheap: Bools) -> bool:
+        """Drop the points that lie too far below the best that costs no more; return whether there were any.
+
+        `as_cheap` says, of two points asked the last block, whether the second costs no more than the first.
+        """
         asked = sum(len(block) for block in self.blocks[: len(self._sums)])
         bound = self._bound()
         self._told_apart = None if bound is None else bound / asked + self._margin
         if bound is None:
             return False
-        seen = self._seen()
-        leader = max(self._alive, key=lambda point: seen[point])
-        below = bound + self._margin * asked + _EQUAL
-        out = [point for point in self._alive if seen[leader] - seen[point] > below]
-        for point in out:
-            difference = seen[point] - seen[leader]
-            look = len(self._sums)
-            upper = (difference + bound) / asked
-            self._dropped.append(Dropped(point, look, asked, leader, difference / asked, upper))
-            self._alive.remove(point)
+        places = [self._columns[-1].index(point) for point in self._alive]
+        seen = self._sums[-1][0, places]
+        others = np.where(as_cheap[np.ix_(places, places)], seen, -np.inf)
+        leaders = others.argmax(axis=1)
+        differences = seen - seen[leaders]
+        out = np.flatnonzero(-differences > bound + self._margin * asked + _EQUAL).tolist()
+        self._dropped += [
+            Dropped(
+                point=self._alive[place],
+                look=len(self._sums),
+                asked=asked,
+                leader=self._alive[leaders[place]],
+                difference=float(differences[place]) / asked,
+                upper=float(differences[place] + bound) / asked,
+            )
+            for place in out
+        ]
+        self._alive = [point for place, point in enumerate(self._alive) if place not in out]
         return bool(out)
 
     def _bound(self) -> float | None:
