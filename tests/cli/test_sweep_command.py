@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from commandline import environment, recallbench
+from labelled_sets import beir
 
 HYBRID = """
 [[stage]]
@@ -135,13 +136,112 @@ def test_a_point_that_fails_is_named_and_the_others_go_on(tmp_path: Path) -> Non
     assert first["estimate"] is None
     assert second["estimate"]["n"] == 20
     assert "p1 (set.broken = 1) failed: " in done.stdout
-    assert "the same command tries those alone again" in done.stdout
+    assert done.stdout.endswith("Not whole: some points failed; the same command tries those alone again.\n")
     (tmp_path / "memory.py").write_text(FAILING.replace("if broken:", "if False:"))
     assert recallbench(*words, cwd=tmp_path).returncode == 0
     assert [point["kept"] for point in document(tmp_path, -1)["points"]] == [False, True]
     # Once it is whole, nothing of somebody else's code is taken for known.
     assert recallbench(*words, cwd=tmp_path).returncode == 0
     assert [point["kept"] for point in document(tmp_path, -1)["points"]] == [False, False]
+
+
+TUNED = '''
+def open_memory(items, vectors, *, hidden=0):
+    """Finds the item whose text is the query's; one in so many it does not find."""
+    known = {item.text: item.id for item in items}
+
+    def search(query, k):
+        id = known[query.text]
+        return [] if hidden and id % hidden == 0 else [(id, 1.0)]
+
+    return search
+
+open_memory.needs_vectors = False
+'''
+LIST = """
+[run]
+store = "python:memory:open_memory"
+out = "out"
+[[point]]
+set.hidden = 2
+[[point]]
+set.hidden = 0
+[[point]]
+set.hidden = 3
+[baseline]
+set.hidden = 50
+"""
+
+
+def tuned(folder: Path) -> Path:
+    """A set of 200 independent queries, each of which has one document."""
+    (folder / "memory.py").write_text(TUNED)
+    (folder / "tune.toml").write_text(LIST)
+    texts = [f"text {number}" for number in range(200)]
+    judged = "".join(f"q{number}\td{number}\t1\n" for number in range(200))
+    documents = [{"_id": f"d{number}", "text": text} for number, text in enumerate(texts)]
+    queries = [{"_id": f"q{number}", "text": text} for number, text in enumerate(texts)]
+    beir(folder / "team", documents, queries, test=f"query-id\tcorpus-id\tscore\n{judged}")
+    return folder
+
+
+def test_a_race_drops_what_is_worse_and_the_choice_is_told_by_questions_held_out(tmp_path: Path) -> None:
+    tuned(tmp_path)
+    done = recallbench("sweep", "tune.toml", "team", cwd=tmp_path)
+    assert done.returncode == 0
+    swept = document(tmp_path)
+    assert (swept["split"]["tuning_questions"], swept["split"]["held_out_questions"]) == (120, 80)
+    first, second, third, baseline = swept["points"]
+    assert swept["race"]["run"]
+    assert first["dropped_after"] < 120
+    assert first["held_out"] is first["estimate"] is None
+    assert (second["tuning"], second["held_out"]["value"], second["held_out"]["n"]) == (1.0, 1.0, 80)
+    choice = swept["choice"]
+    assert (choice["chosen"], choice["set"], choice["shown"]) == ("p2", ["p2"], True)
+    assert choice["gain"] == round(1 - baseline["held_out"]["value"], 10) > 0
+    assert "Take p2 (set.hidden = 0): held-out recall_any@10 1.0000" in done.stdout
+    asked = sum(point["dropped_after"] or 120 for point in (first, second, third))
+    assert swept["race"]["saved"] == 3 * 120 - swept["race"]["asked"] >= 3 * 120 - asked > 0
+    # Asked everything, the same points have the same figures on the questions to choose by.
+    assert recallbench("sweep", "tune.toml", "team", "--no-race", "-q", cwd=tmp_path).returncode == 0
+    whole = document(tmp_path, -1)
+    assert [point["estimate"]["n"] for point in whole["points"]] == [200] * 4
+    assert whole["points"][1]["tuning"] == second["tuning"]
+    assert whole["choice"]["chosen"] == "p2"
+
+
+def test_only_what_keeps_the_gates_is_chosen(tmp_path: Path) -> None:
+    tuned(tmp_path)
+    (tmp_path / "tune.toml").write_text(LIST.replace("hidden = 0", "hidden = 10").replace("= 50", "= 4"))
+    words = ("sweep", "tune.toml", "team", "-q", "--gate", "recall_any@10 >= baseline")
+    assert recallbench(*words, cwd=tmp_path).returncode == 0
+    swept = document(tmp_path)
+    assert swept["choice"]["chosen"] == "p2"
+    assert [point["passes"] for point in swept["points"]] == [False, True, False, False]
+    assert swept["race"]["why_not"].startswith("a point that the race drops might be the best")
+    none = recallbench(*words, "--gate", "p95 < 0.000001ms", cwd=tmp_path)
+    assert none.returncode == 1
+    assert "Nothing is chosen: no point keeps every gate; p95 < 1e-06ms turns away 3 of 3.\n" in none.stdout
+    for gate, found in (
+        ("recall_frac@10 >= 2", "nothing can keep"),
+        ("precision@10 >= 0.2", "at most 0.1000, what the best possible rankings reach here"),
+        ("p95 > 3", "can't be understood"),
+        ("mrr@51 >= baseline", "is deeper than the rankings"),
+    ):
+        refused = recallbench(*words, "--gate", gate, cwd=tmp_path)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert found in refused.stderr
+    (tmp_path / "tune.toml").write_text(LIST.partition("[baseline]")[0])
+    assert "has no baseline to compare with" in recallbench(*words, cwd=tmp_path).stderr
+
+
+def test_a_part_that_is_too_small_to_choose_by_is_said_before(tmp_path: Path) -> None:
+    written(tmp_path)
+    done = recallbench("sweep", "tune.toml", "--limit", "20", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "the part to tune by is too small to choose" in done.stderr
+    assert "All questions are in one cluster: none can be held out, and no choice is sure.\n" in done.stdout
+    assert document(tmp_path)["choice"]["shown"] is False
 
 
 @pytest.mark.parametrize(

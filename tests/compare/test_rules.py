@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from recallbench.compare.rules import decide, exit_code, parse_failures, parse_rule, regressions
+from recallbench.compare.rules import decide, exit_code, parse_failures, parse_requirement, parse_rule, regressions
 from recallbench.errors import UsageError
 from recallbench.reports.comparison import ConditionPart, MeasuredPart
 
@@ -142,3 +142,31 @@ def test_rules_are_parsed_from_words_and_signs() -> None:
 def test_invalid_rules_are_refused(text: str) -> None:
     with pytest.raises(UsageError):
         parse_rule(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "read", "value", "baseline", "holds"),
+    [
+        ("recall_any@10 >= baseline", "recall_any@10 >= baseline", 0.8, 0.8, True),
+        ("recall_any@10 at_least 0.9", "recall_any@10 >= 0.9", 0.8, None, False),
+        ("p95 < 20ms", "p95 < 20ms", 20.0, None, False),
+        ("p95 <= 20 ms", "p95 <= 20ms", 20.0, None, True),
+        ("p50 < baseline", "p50 < baseline", 3.0, 4.0, True),
+        ("usd_per_1000 below 0.5", "usd_per_1000 < 0.5", 0.4, None, True),
+        ("usd_per_1000 < 0.5", "usd_per_1000 < 0.5", None, None, False),
+    ],
+)
+def test_a_gate_is_a_floor_of_a_measure_or_a_limit_of_time_and_money(
+    text: str, read: str, value: float | None, baseline: float | None, holds: bool
+) -> None:
+    requirement = parse_requirement(text)
+    assert str(requirement) == read
+    assert requirement.keeps(value, baseline) is holds
+
+
+@pytest.mark.parametrize(
+    "text", ["recall_any@10 < 0.9", "p95 >= 20ms", "p95 < 20usd", "p95 < 0ms", "recall_any@10 >= 1.5", "p96 < 1", "p95"]
+)
+def test_a_gate_that_is_none_or_that_nothing_keeps_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse_requirement(text)

@@ -39,8 +39,8 @@ PANELS = {
                 "the answers."
             ),
             "sweep": (
-                "Measure every point of a grid, a list or a random draw over parameters of pipeline, store, encoder "
-                "and k."
+                "Measure points of a grid, a list or a random draw over pipeline, store, encoder and k, and choose "
+                "among them."
             ),
         },
     ),

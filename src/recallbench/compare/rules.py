@@ -54,6 +54,41 @@ _TEXT = re.compile(
 _FLOORS = ("at_least", ">=", "below", "<")
 
 
+BASELINE = "baseline"
+_REQUIRED = re.compile(
+    r"(?P<name>\S+?)\s*(?P<word>\sat_least\s|\sbelow\s|>=|<=|<)\s*(?P<bound>baseline|\S+?)\s*(?P<unit>ms|usd)?"
+)
+_LATENCIES = ("p50", "p95", "p99")
+USD_PER_1000 = "usd_per_1000"
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """What a configuration must keep to be chosen: a floor of a measure, or a limit of a latency or a cost."""
+
+    name: str
+    """A measure, p50, p95 or p99 in milliseconds, or usd_per_1000."""
+    measure: Measure | None
+    bound: float | None
+    """None for that of the baseline."""
+    inclusive: bool
+    """Whether the bound itself keeps it."""
+
+    def __str__(self) -> str:
+        word = ">=" if self.measure is not None else "<=" if self.inclusive else "<"
+        unit = "ms" if self.name in _LATENCIES and self.bound is not None else ""
+        return f"{self.name} {word} {BASELINE if self.bound is None else f'{self.bound:g}'}{unit}"
+
+    def keeps(self, value: float | None, baseline: float | None) -> bool:
+        """Return whether this value keeps it; one that is not known does not."""
+        bound = baseline if self.bound is None else self.bound
+        if value is None or bound is None:
+            return False
+        if self.measure is not None:
+            return keeps_floor(value, bound)
+        return value <= bound if self.inclusive else value < bound
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A floor that a measure must keep, or a drop from first to second that must not be."""
@@ -80,6 +115,31 @@ def parse_rule(text: str, parse_measure: Callable[[str], Measure] = parse) -> Ru
             remedy=f"write it as '{FORM}' or 'recall_any@10 below 0.9'",
         )
     return Rule(parse_measure(match["measure"]), "at_least" if word in _FLOORS else "drops", threshold)
+
+
+def parse_requirement(text: str) -> Requirement:
+    """Return the requirement that a text states; raises UsageError for any other, and for one that nothing can keep."""
+    match = _REQUIRED.fullmatch(text.strip())
+    if match is None:
+        raise _no_requirement(text)
+    name, word, of_baseline = match["name"], match["word"].strip(), match["bound"] == BASELINE
+    if name in (*_LATENCIES, USD_PER_1000):
+        bound = None if of_baseline else _number(match["bound"])
+        if word in ("at_least", ">=") or match["unit"] not in (None, "ms" if name in _LATENCIES else "usd"):
+            raise _no_requirement(text)
+        if not of_baseline and (bound is None or bound <= 0):
+            raise UsageError(
+                f"nothing can keep {text!r}", expected="a limit above 0", found=match["bound"], remedy="raise the limit"
+            )
+        return Requirement(name, None, bound, word == "<=")
+    if word in ("below", "<", "<=") or match["unit"]:
+        raise _no_requirement(text)
+    floor = None if of_baseline else _share(match["bound"], zero=True)
+    if floor is None and not of_baseline:
+        if (_number(match["bound"]) or 0.0) > 1:
+            raise UsageError(f"nothing can keep {text!r}", expected="a floor from 0 to 1", found=match["bound"])
+        raise _no_requirement(text)
+    return Requirement(name, parse(name), floor, inclusive=True)
 
 
 def parse_failures(texts: Sequence[str], strict: bool) -> list[Rule]:
@@ -250,6 +310,23 @@ def _decide_drop(
     if measured.largest is not None and measured.largest >= UNEQUAL:
         uneven = f"; one of the {measured.clusters} clusters holds {measured.largest:.0%} of the questions"
     return "inconclusive", f"{between}, and {threshold:g} lies within{uneven}"
+
+
+def _no_requirement(text: str) -> UsageError:
+    return UsageError(
+        f"the gate {text!r} can't be understood",
+        expected="MEASURE >= VALUE, p50, p95 or p99 < MILLISECONDS, or usd_per_1000 < USD; any value may be `baseline`",
+        found=text,
+        remedy="write it as 'recall_any@10 >= baseline' or 'p95 < 20ms'",
+    )
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
 
 
 def _share(text: str, *, zero: bool) -> float | None:

@@ -21,6 +21,7 @@ from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.retrieval.pipeline.limits import limit_notes
 from recallbench.retrieval.pipeline.opening import open_pipeline, pipeline_needs_vectors
 from recallbench.retrieval.pipeline.pipeline import SEARCH_ALONE, Pipeline, declared_pipeline
+from recallbench.retrieval.pipeline.shared_legs import SharedLegs
 from recallbench.retrieval.stages.search import DEPTH, UNDER_TEST, SearchStage
 from recallbench.runs.options import Options
 from recallbench.stores.postgres.postgres import has_extension
@@ -134,8 +135,10 @@ class Plan:
         with closing(embedder):
             yield embedder
 
-    def open_system(self, embedder: Embedder | None, progress: Progress | None = None) -> Store:
-        """Return what is measured, not yet filled: the store, or the pipeline over it."""
+    def open_system(
+        self, embedder: Embedder | None, progress: Progress | None = None, shared: SharedLegs | None = None
+    ) -> Store:
+        """Return what is measured, not yet filled: the store, or the pipeline over it, on legs that may be `shared`."""
         if self.pipeline is None:
             return self._open_store({}, progress)
         return open_pipeline(
@@ -145,6 +148,7 @@ class Plan:
             environ=self.options.environ,
             cache_dir=self.options.cache_dir,
             progress=progress or Silent(),
+            shared=None if shared is None else shared.of(self.store, self.options.store_options),
         )
 
     def _open_store(self, more: Mapping[str, str], progress: Progress | None) -> Store:

@@ -169,6 +169,11 @@ class Store(ABC):
         """
         return None
 
+    @property
+    def waited(self) -> float:
+        """Seconds that kept answers took when they were asked for: they are part of the time of a search."""
+        return 0.0
+
     def round_trip(self) -> bool:
         """Go over the transport of its searches once, with nothing to do at its end; False where there is none."""
         return False

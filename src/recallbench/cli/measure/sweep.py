@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recallbench.cli import options
-from recallbench.cli.command import EPILOG, PATH, argument, choice, command, option
+from recallbench.cli.command import EPILOG, PATH, argument, choice, command, flag, option
 from recallbench.cli.settings_file import take_settings
 from recallbench.corpora.labelled_sets import options as labelled_options
 from recallbench.corpora.matching import options as matching_options
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from recallbench.results.sweep.document import SweepDocument
 
 EXAMPLES = (
-    "Examples: recallbench sweep tune.toml locomo; recallbench sweep tune.toml DIR --store pgvector --embedder minilm."
+    "Examples: recallbench sweep tune.toml locomo; recallbench sweep tune.toml DIR --store pgvector --embedder minilm "
+    "--gate 'recall_any@10 >= baseline' --gate 'p95 < 20ms'."
 )
 
 
@@ -43,6 +44,19 @@ def _read_run(context: click.Context, _argument: click.Parameter, path: Path) ->
         required=False,
         metavar="[CORPUS|DIR]",
     ),
+    option(
+        "gate",
+        "What a point must keep to be chosen: 'recall_any@10 >= baseline', 'p95 < 20ms', 'usd_per_1000 < .5'; repeat "
+        "it for several.",
+        multiple=True,
+    ),
+    option(
+        "margin",
+        "How much worse than the best the chosen point may be at most: the fastest one shown to be no worse is chosen.",
+        type=click.FloatRange(0, 1, min_open=True),
+        default=0.01,
+    ),
+    flag("race/--no-race", "Drop points on the way that are told from the best.", default=True),
     option("measure", "What points are judged by, at the k of each where k is a parameter.", default="recall_any@10"),
     *options.of_corpus(*matching_options.OPTIONS, *labelled_options.OPTIONS),
     options.RANDOM_MATCHES,
@@ -60,34 +74,51 @@ def _read_run(context: click.Context, _argument: click.Parameter, path: Path) ->
     options.CONFIG,
     epilog=f"{EXAMPLES} {EPILOG}",
 )
-def sweep(file: Path, corpus: str | None, measure: str, format: str, quiet: bool, **others: Any) -> int:
-    """Measure every point of a grid, a list or a random draw over parameters of pipeline, store, encoder and k.
+def sweep(
+    file: Path,
+    corpus: str | None,
+    gate: tuple[str, ...],
+    margin: float,
+    race: bool,
+    measure: str,
+    format: str,
+    quiet: bool,
+    **others: Any,
+) -> int:
+    """Measure points of a grid, a list or a random draw over pipeline, store, encoder and k, and choose among them.
+
+    Part of the questions, in whole clusters, is to choose by; the others tell what the choice is worth. Chosen is the
+    fastest point that is shown to be no worse than the best by more than --margin; beside it stand the points that
+    can't be told from the best, the Pareto front and the knee.
 
     FILE names the values of each parameter: "rrf.k" = [10, 60] under [parameters] is an option of a stage, "set.alpha"
     one of the store; embedder, store, pipeline and k go by themselves. [[point]] lists points one by one, method =
     "random" with draws = 20 draws them; [run] holds options of this command, and [baseline] the system as it is.
     Answers are kept by all that decides them: a killed sweep goes on, and two sweeps share points. Leaves a folder with
-    report.md, sweep.json and points.csv. Exits with 1 where a point failed; the others go on.
+    report.md, sweep.json and points.csv. Exits with 1 where a point failed (the others go on) or none keeps the gates.
     """
     from recallbench.cli.bars import listener
     from recallbench.cli.measure.corpus_or_set import obtain_corpus
+    from recallbench.compare.rules import parse_requirement
     from recallbench.scoring.measures.registry import parse
     from recallbench.studies.sweep.file import SweepFile
+    from recallbench.studies.sweep.study import SweepChoices
     from recallbench.studies.sweep.study import sweep as run_sweep
 
     progress = listener(quiet)
-    stated, judged_by = SweepFile.read(file), parse(measure)
+    stated = SweepFile.read(file)
+    choices = SweepChoices(parse(measure), margin, tuple(map(parse_requirement, gate)), race)
     run_options = obtain_corpus(corpus, others, progress)
-    study = run_sweep(stated, file, run_options, judged_by, progress, date.today())
+    study = run_sweep(stated, file, run_options, choices, progress, date.today())
     _show(study.document, study.folder, format)
-    return 0 if study.whole else 1
+    return 0 if study.holds else 1
 
 
 def _show(document: SweepDocument, folder: Path, format: str) -> None:
     from recallbench.escaping.document import plain
     from recallbench.reports.sweep.page import page
     from recallbench.reports.sweep.tables import point_sheet, point_table
-    from recallbench.reports.sweep.words import conclusion, failures, notes, title
+    from recallbench.reports.sweep.words import choice_lines, conclusion, failures, header, notes, title
     from recallbench.results.sweep.document import REPORT
 
     if format == "json":
@@ -97,5 +128,5 @@ def _show(document: SweepDocument, folder: Path, format: str) -> None:
     elif format == "markdown":
         print(page(document), end="")
     else:
-        below = [*notes(document), *failures(document), f"report: {folder / REPORT}", conclusion(document)]
-        print_parts(title(document), point_table(document), *below)
+        below = [*choice_lines(document), *notes(document), *failures(document), f"report: {folder / REPORT}"]
+        print_parts(title(document), header(document), point_table(document), *below, conclusion(document))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from recallbench.corpora.labelled_sets.set_name import short_names
-from recallbench.results.sweep.document import NAME, SweepDocument, SweepPointPart
+from recallbench.results.metrics import EstimatePart
+from recallbench.results.sweep.document import BASELINE, NAME, SweepDocument, SweepPointPart
 
 
 def title(document: SweepDocument) -> str:
@@ -12,18 +13,65 @@ def title(document: SweepDocument) -> str:
     return f"Sweep {document.name} on {short_names(document.corpus)}: {count} point{'s' if count != 1 else ''}"
 
 
+def header(document: SweepDocument) -> str:
+    """Return what the points are chosen by, and how many of them that supports."""
+    split = document.split
+    if split is None:
+        return "All questions are in one cluster: none can be held out, and no choice is sure."
+    small = "" if split.chooses else " That is too small to choose: whichever point is seen best may be so by luck."
+    return (
+        f"Chosen by {split.tuning_questions:,} questions ({_units(split.tuning_units, split.unit)}), told by "
+        f"{split.held_out_questions:,} others ({_units(split.held_out_units, split.unit)}), drawn by seed "
+        f"{split.seed}; {split.support}.{small}"
+    )
+
+
+def choice_lines(document: SweepDocument) -> list[str]:
+    """Return the set, the front and the knee, a sentence each."""
+    choice = document.choice
+    if choice.chosen is None:
+        return []
+    members = ", ".join(choice.set[:10]) + (f" and {len(choice.set) - 10} more" if len(choice.set) > 10 else "")
+    cheapest = "" if choice.cheapest is None else f"; the cheapest of them is {choice.cheapest}"
+    fronted = ", ".join(f"{name} ({_share(document, name)})" for name in choice.front[:10])
+    knee = choice.knee
+    lines = [f"Set: {choice.set_words}: {members}{cheapest}."]
+    if choice.front:
+        lines.append(
+            f"Pareto front over {' and '.join(choice.front_prices)}, each with its share of resamples: {fronted}."
+        )
+    if knee is None:
+        lines.append("No knee: fewer than three points have a price.")
+    elif knee.point is None:
+        lines.append(f"{knee.reason[0].upper()}{knee.reason[1:]} (over {knee.price}).")
+    else:
+        lines.append(
+            f"Knee over {knee.price}: {knee.point}, in {knee.support:.0%} of resamples (95% of knees between "
+            f"{knee.low:.3g} and {knee.high:.3g}); where a doubling must gain {knee.worth:g}."
+        )
+    return lines
+
+
 def notes(document: SweepDocument) -> list[str]:
     """Return how the points came about, a sentence each."""
     kept = sum(point.kept for point in document.points)
     dependent = f" in {document.clusters} clusters of dependent ones" if document.clusters else ""
     drawn = f", seed {document.seed}" if document.method == "random" else ""
     days = sorted({f"{point.measured} on {point.cpu}" for point in document.points if point.measured})
+    race = document.race
+    ran = (
+        f"Race: {race.dropped} of {len(document.measured)} points were dropped, {race.saved:,} questions saved; "
+        f"{race.method}; --no-race asks all."
+        if race.run
+        else f"No race: {race.why_not}."
+    )
     return [
-        f"Each point was asked {document.questions:,} questions{dependent}, for {document.depth} hits; "
-        f"{document.method}{drawn}.",
+        f"{document.questions:,} questions{dependent}, {document.depth} hits each; {document.method}{drawn}.",
+        ran,
         *([f"{kept} of {len(document.points)} points were kept from before, with their times."] if kept else []),
-        "p50 and p95 are nearest ranks of single warm searches, one caller at a time, vectors there already: "
-        f"{'; '.join(days)}.",
+        "p50 and p95 are nearest ranks of single warm searches, one caller at a time, vectors there already; a leg "
+        f"that several points share is timed once: {'; '.join(days)}.",
+        *([f"Gates: {', '.join(document.gates)}."] if document.gates else []),
     ]
 
 
@@ -43,19 +91,34 @@ def failures(document: SweepDocument) -> list[str]:
 
 
 def conclusion(document: SweepDocument) -> str:
-    """Return what happened, whether one can believe it, and what to do next."""
-    if not document.measured:
-        return "No point was measured: mend what is named above, and give the same command again."
-    best = max(document.measured, key=lambda point: point.estimate.value or 0.0 if point.estimate else 0.0)
-    assert best.estimate is not None
-    value = "–" if best.estimate.value is None else f"{best.estimate.value:.4f}"
-    sentences = [
-        f"Highest {best.estimate.measure}: {value}, {named(best)}; the highest of {len(document.measured)} is "
-        "flattered by luck, and is no choice yet."
-    ]
-    if document.failed:
-        sentences.append("Not whole: some points failed; the same command tries those alone again.")
-    return " ".join(sentences)
+    """Return which point to take, what it is worth on questions held out, and whether one can believe it."""
+    choice = document.choice
+    unfinished = "Not whole: some points failed; the same command tries those alone again."
+    chosen = document.point(choice.chosen)
+    if chosen is None:
+        return " ".join([f"Nothing is chosen: {choice.why_none}.", *([unfinished] if document.failed else [])])
+    out = chosen.held_out
+    measure = document.measure if out is None else out.measure
+    worth = "nothing is held out to tell its worth"
+    if out is not None:
+        worth = f"held-out {measure} {_interval(out)}, n {out.n}"
+    tuned = "" if chosen.tuning is None else f" (tuning {chosen.tuning:.4f})"
+    sentences = [f"Take {named(chosen)}: {worth}{tuned}."]
+    if choice.shown:
+        sentences.append(f"It is the fastest point shown to be no worse than any other by more than {choice.margin:g}.")
+    else:
+        sentences.append(
+            f"It is only the one seen best: none could be shown to be no worse than all others by more than "
+            f"{choice.margin:g}, so luck may have made it."
+        )
+    if choice.gain is not None:
+        between = (
+            ""
+            if choice.gain_low is None or choice.gain_high is None
+            else f" ({choice.gain_low:+.4f} to {choice.gain_high:+.4f})"
+        )
+        sentences.append(f"Held out it is {choice.gain:+.4f}{between} against the {BASELINE}.")
+    return " ".join([*sentences, *([unfinished] if document.failed else [])])
 
 
 def named(point: SweepPointPart) -> str:
@@ -67,3 +130,17 @@ def named(point: SweepPointPart) -> str:
 def files() -> str:
     """Return which file has what."""
     return f"`{NAME}` has every figure; answers are kept by their addresses, so a later sweep asks none of them again."
+
+
+def _units(count: int, unit: str) -> str:
+    return f"{count:,} {unit}{'' if count == 1 else 's'}"
+
+
+def _share(document: SweepDocument, name: str) -> str:
+    point = document.point(name)
+    return "–" if point is None or point.front_share is None else f"{point.front_share:.0%}"
+
+
+def _interval(part: EstimatePart) -> str:
+    value = "–" if part.value is None else f"{part.value:.4f}"
+    return value if part.low is None or part.high is None else f"{value} ({part.low:.4f} to {part.high:.4f})"

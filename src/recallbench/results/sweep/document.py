@@ -24,7 +24,14 @@ class SweepPointPart(MetricsPart):
     pipeline: str = Field(description="the stages in words; empty for search alone")
     embedder: str | None
     version: str = Field(description="as its store stated it; empty where it failed")
-    estimate: EstimatePart | None = Field(description="over every question that was asked; null where it failed")
+    estimate: EstimatePart | None = Field(description="over all questions; null where not all were asked of it")
+    tuning: float | None = Field(description="over the questions that the choice is made by")
+    held_out: EstimatePart | None = Field(description="over the others; null where it was not asked them")
+    dropped_after: int | None = Field(description="questions after which the race dropped it; null where it did not")
+    passes: bool = Field(description="it keeps every gate, on the questions that the choice is made by")
+    in_set: bool = Field(description="it can't be told from the best that keeps the gates")
+    front_share: float | None = Field(description="share of resamples with it on the Pareto front; null off the choice")
+    usd_per_1000: float | None = Field(description="what 1,000 questions cost; null where it is not known")
     p50_ms: float | None = Field(description="of single warm searches, nearest rank; null where none was timed")
     p95_ms: float | None
     timed: int = Field(description="how many searches were timed")
@@ -34,6 +41,56 @@ class SweepPointPart(MetricsPart):
     cpu: str = Field(description="the processor that its times were taken on")
     failed_questions: dict[str, str] = Field(description="questions without an answer, each with its reason")
     failure: str = Field(description="why the point has no figures; empty where it has")
+
+
+class SplitPart(MetricsPart):
+    unit: str = Field(description="cluster or question: what was drawn whole")
+    tuning_units: int
+    held_out_units: int
+    tuning_questions: int = Field(description="with gold, so that they count")
+    held_out_questions: int
+    seed: int
+    chooses: bool = Field(description="the tuning part can tell at least two points apart")
+    support: str = Field(description="how many points it supports")
+
+
+class RacePart(MetricsPart):
+    run: bool
+    why_not: str = Field(description="empty where it was run")
+    looks: int
+    dropped: int
+    asked: int = Field(description="questions times points")
+    saved: int
+    method: str
+
+
+class SweepKneePart(MetricsPart):
+    point: str | None = Field(description="null where there is no knee")
+    reason: str = Field(description="why there is none")
+    price: str = Field(description="what the curve is drawn over")
+    support: float = Field(description="share of resamples with this very point")
+    low: float = Field(description="95% of the resampled knees lie between these prices")
+    high: float
+    worth: float = Field(description="what a doubling of the price must gain")
+
+
+class ChoicePart(MetricsPart):
+    chosen: str | None = Field(description="null where no point keeps the gates")
+    shown: bool = Field(description="it is shown to be non-inferior to all others; else it is only the one seen best")
+    margin: float
+    best: str | None = Field(description="seen best of those that keep the gates")
+    set: list[str] = Field(description="the points that can't be told from the best, best first")
+    set_words: str
+    confidence: float
+    cheapest: str | None = Field(description="the member of the set that costs least; null without prices")
+    front: list[str] = Field(description="on the Pareto front as measured")
+    front_prices: list[str]
+    knee: SweepKneePart | None = Field(description="null where fewer than three points have a time")
+    gain: float | None = Field(description="held-out value of the chosen point less that of the baseline")
+    gain_low: float | None
+    gain_high: float | None
+    methods: list[str]
+    why_none: str = Field(description="why nothing is chosen; empty where something is")
 
 
 class SweepDocument(MetricsPart):
@@ -53,14 +110,22 @@ class SweepDocument(MetricsPart):
     clusters: int = Field(description="of dependent questions; 0 where each is independent")
     depth: int
     parameters: list[str] = Field(description="in the order of the file")
+    gates: list[str]
+    split: SplitPart | None = Field(description="null where the questions can't be split")
+    race: RacePart
+    choice: ChoicePart
     points: list[SweepPointPart]
     environment: dict[str, Any] = Field(description="command, options, code, machine and packages")
     seconds: dict[str, float] = Field(description="wall clock by what was done")
 
     @property
     def measured(self) -> list[SweepPointPart]:
-        """The points that have figures, without the baseline."""
-        return [point for point in self.points if point.estimate is not None and point.name != BASELINE]
+        """The points that were measured, without the baseline."""
+        return [point for point in self.points if not point.failure and point.name != BASELINE]
+
+    def point(self, name: str | None) -> SweepPointPart | None:
+        """Return the point of that name; None where there is none."""
+        return next((point for point in self.points if point.name == name), None)
 
     @property
     def failed(self) -> list[SweepPointPart]:

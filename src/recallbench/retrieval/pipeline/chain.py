@@ -184,7 +184,7 @@ class Chain:
             asked = [[query for query in column if query is not None] for column in columns]
         found = []
         for leg in legs:
-            with self._timed(leg.spec.name):
+            with self._timed(leg.spec.name, leg.store):
                 hits = iter(leg.store.search_many([query for column in asked for query in column], leg.depth))
                 for place, of_rows in enumerate(rows):
                     lists: list[list[Hit]] = [[] for _ in range(len(batch))]
@@ -257,7 +257,7 @@ class Chain:
             return list(attempts(calls, stage.at_once))
 
     @contextmanager
-    def _timed(self, name: str, stage: Stage | None = None) -> Iterator[None]:
+    def _timed(self, name: str, stage: Stage | Store | None = None) -> Iterator[None]:
         before = stage.waited if stage is not None else 0.0
         started = time.perf_counter()
         try:

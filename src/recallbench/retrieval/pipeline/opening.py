@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from recallbench.embedding.embedder import Embedder, Matrix
@@ -11,6 +12,7 @@ from recallbench.progress import Progress
 from recallbench.retrieval.pipeline.chain import Encode, Leg, OpenedStage
 from recallbench.retrieval.pipeline.composite import PipelineStore
 from recallbench.retrieval.pipeline.pipeline import Pipeline, StageSpec
+from recallbench.retrieval.pipeline.shared_legs import SharedLegs
 from recallbench.retrieval.stages.search import DEPTH, SearchStage
 from recallbench.retrieval.stages.stage import StageRequest
 from recallbench.stores.registry import asks_vectors, open_store
@@ -25,19 +27,22 @@ def open_pipeline(
     environ: Mapping[str, str],
     cache_dir: Path,
     progress: Progress | None = None,
+    shared: SharedLegs | None = None,
 ) -> PipelineStore:
     """Return the pipeline as a store, not yet prepared; `under_test` opens the store under test with these options.
 
+    With `shared`, a leg that another pipeline has already is searched there, and once for each question.
     What was opened is closed again where something can't be.
     """
     with ExitStack() as opened:
         legs = []
         for spec in pipeline.legs:
             if spec.method == "store":
-                store = under_test(spec.store_options)
+                opening = partial(under_test, spec.store_options)
             else:
                 name = SearchStage.store_name(spec.method, "")
-                store = open_store(name, environ=environ, options=spec.store_options, progress=progress)
+                opening = partial(open_store, name, environ=environ, options=spec.store_options, progress=progress)
+            store = opening() if shared is None else shared.open(spec.method, spec.store_options, opening)
             opened.callback(store.close)
             legs.append(Leg(spec, store, DEPTH.read(spec.options)))
         stages = []

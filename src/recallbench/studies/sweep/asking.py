@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import date
-from types import TracebackType
-from typing import Self
 
 from recallbench.corpora.records import Haystack, Question
 from recallbench.embedding.embedder import Embedder
@@ -17,6 +15,7 @@ from recallbench.retrieval.failures import Failures
 from recallbench.retrieval.load.filling import fill
 from recallbench.retrieval.loop import ask
 from recallbench.retrieval.pipeline.composite import PipelineStore
+from recallbench.retrieval.pipeline.shared_legs import SharedLegs
 from recallbench.retrieval.record import Calls, Retrieval
 from recallbench.retrieval.request import Request
 from recallbench.retrieval.timing import SAMPLE, SLOW_SAMPLE, sample_evenly
@@ -35,11 +34,12 @@ class AskedSystem:
         embedder: Embedder | None,
         haystacks: Sequence[Haystack],
         answers: Answers | None,
+        legs: SharedLegs,
         progress: Progress,
         today: date,
     ) -> None:
         self._plan, self._embedder, self._haystacks = plan, embedder, haystacks
-        self._progress = progress
+        self._legs, self._progress = legs, progress
         self._closing = ExitStack()
         self._store: Store | None = None
         self._requests: dict[str, Request] = {}
@@ -49,12 +49,8 @@ class AskedSystem:
         self._kept = answers
         self._today = today
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Close the system; its shared legs stay. May be called twice."""
         self._closing.close()
 
     @property
@@ -89,7 +85,7 @@ class AskedSystem:
         ready, detail, remedy = store_status(plan.address, plan.dsn, plan.options.environ, plan.options.store_options)
         if not ready:
             raise Blocked(f"the store {plan.store} can't be used", found=detail, remedy=remedy)
-        store = plan.open_system(self._embedder, self._progress)
+        store = plan.open_system(self._embedder, self._progress, self._legs)
         self._closing.callback(store.close)
         result = self._retrieval
         with result.timings.phase("ingest"):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from recallbench.corpora.records import Haystack, Question
+from recallbench.corpora.records import Question
 from recallbench.retrieval.ranking import Ranking
 from recallbench.retrieval.record import Calls, Retrieval
 from recallbench.whole_file import write_errors, write_whole
@@ -95,8 +95,3 @@ class SweepCache:
 
     def _path(self, address: str) -> Path:
         return self._folder / address[:2] / f"{address}.json.gz"
-
-
-def haystack_sizes(haystacks: Sequence[Haystack]) -> dict[str, int]:
-    """Return how many segments each haystack has, by its scope."""
-    return {haystack.scope: len(haystack.segments) for haystack in haystacks}

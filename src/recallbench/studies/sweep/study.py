@@ -1,45 +1,54 @@
-"""A sweep from its points to a folder: each is asked, or its kept answers are taken; a failed one stops no other."""
+"""A sweep from its file to a folder: the points are asked, one is chosen among them, and all of it is written."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-import numpy as np
-
-from recallbench import __version__
-from recallbench.corpora.records import Corpus, Haystack, Question
-from recallbench.embedding.embedder import Embedder
-from recallbench.errors import RecallBenchError
+from recallbench.compare.rules import Requirement, is_out_of_reach
+from recallbench.corpora.records import Corpus
+from recallbench.errors import UsageError
 from recallbench.progress import Progress
 from recallbench.reports.sweep.page import page
 from recallbench.reports.sweep.tables import point_sheet
 from recallbench.results import manifest
-from recallbench.results.figures import estimate_part, rounded
+from recallbench.results.costs.prices import read_prices
 from recallbench.results.folder import check_writable, folder_name, free_folder, staged
-from recallbench.results.sweep.document import NAME, POINTS, REPORT, SweepDocument, SweepPointPart
-from recallbench.retrieval.record import Calls
+from recallbench.results.sweep.document import BASELINE, NAME, POINTS, REPORT, SweepDocument
 from recallbench.retrieval.selection import select_haystacks
-from recallbench.runs.fresh_retrieval import embed_texts
 from recallbench.runs.options import Options
 from recallbench.runs.placement import results_parent
-from recallbench.runs.writing import printable, stated_circumstances, write_lines
-from recallbench.scoring.calls import clusters_of, judge_calls
-from recallbench.scoring.estimate import estimates
-from recallbench.scoring.judgement import Floats, reaching
+from recallbench.runs.writing import write_lines
+from recallbench.scoring.choice.race import Race, Raced
+from recallbench.scoring.choice.split import Split, split_questions
+from recallbench.scoring.judgement import judge
 from recallbench.scoring.measures.measure import Measure
-from recallbench.scoring.quantiles import quantile
 from recallbench.stores.postgres import folders
-from recallbench.stores.registry import variant_of
-from recallbench.studies.sweep.address import answers_address, is_known
-from recallbench.studies.sweep.asking import AskedSystem
+from recallbench.studies.sweep.address import is_known
+from recallbench.studies.sweep.choosing import Candidates, choose
+from recallbench.studies.sweep.costs import usd_per_1000
 from recallbench.studies.sweep.file import SweepFile
-from recallbench.studies.sweep.kept import Answers, SweepCache, haystack_sizes
+from recallbench.studies.sweep.kept import SweepCache
+from recallbench.studies.sweep.measuring import Measuring, PointOutcome, SweepQuestions
+from recallbench.studies.sweep.parts import sweep_document
 from recallbench.studies.sweep.points import SweepPoint, settle_points
+
+MOST_OPEN = 16
+"""Stores that a race keeps filled at the same time."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepChoices:
+    """What a user asks of a sweep beside its points."""
+
+    measure: Measure
+    margin: float = 0.01
+    requirements: tuple[Requirement, ...] = ()
+    race: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,206 +59,174 @@ class SweepStudy:
     folder: Path
 
     @property
-    def whole(self) -> bool:
-        """Whether every point has figures, and every question of it an answer."""
-        return not self.document.failed
+    def holds(self) -> bool:
+        """Whether every point has figures, every question an answer, and some point keeps every gate."""
+        return not self.document.failed and self.document.choice.chosen is not None
 
 
-@dataclass(slots=True)
-class PointOutcome:
-    """What came of one point."""
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The questions that count, at their places among all: those to choose by, and those held out."""
 
-    point: SweepPoint
-    address: str = ""
-    answers: Answers | None = None
-    kept: bool = False
-    failure: str = ""
-
-
-@dataclass(slots=True)
-class Questions:
-    """What every point of a sweep is asked."""
-
-    haystacks: Sequence[Haystack]
-    sha256: str
-    asked: Sequence[Question] = field(init=False)
-    sizes: Mapping[str, int] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.asked = [question for haystack in self.haystacks for question in haystack.questions]
-        self.sizes = haystack_sizes(self.haystacks)
+    tuning: tuple[int, ...]
+    held_out: tuple[int, ...]
+    split: Split | None
+    """None where there is nothing to split; then all are for tuning."""
 
 
-def sweep(file: SweepFile, path: Path, base: Options, measure: Measure, progress: Progress, today: date) -> SweepStudy:
-    """Measure every point of a sweep and write what was found.
+def sweep(
+    file: SweepFile, path: Path, base: Options, choices: SweepChoices, progress: Progress, today: date
+) -> SweepStudy:
+    """Measure the points of a sweep, choose among them, and write what was found.
 
     Answers are kept point by point: after an interruption the same sweep goes on from them.
     """
     started = time.perf_counter()
-    points = settle_points(file, base, measure, path.parent)
+    points = settle_points(file, base, choices.measure, path.parent)
+    _check_requirements(choices.requirements, points, base.depth)
     folders.sweep()
     folder = free_folder(results_parent(base), folder_name(f"sweep_{file.name}", today, base.label))
     check_writable(folder)
-    corpus = points[0].plan.open_corpus(progress)
-    questions = open_questions(corpus, base)
-    kept = SweepCache(base.cache_dir)
+    questions = open_questions(points[0].plan.open_corpus(progress), base)
+    parts = split_parts(questions)
+    _refuse_out_of_reach(choices.requirements, questions, parts.tuning)
+    support = "" if parts.split is None else f"; {parts.split.support.description}"
+    progress.note(
+        f"{len(points)} points, {len(questions.asked):,} questions each, {len(parts.tuning):,} to tune{support}"
+    )
+    if parts.split is None or not parts.split.support.chooses:
+        progress.note("the part to tune by is too small to choose: whichever point is seen best may be so by luck")
+    cache = SweepCache(base.cache_dir)
+    measuring = Measuring(points, questions, cache, file.sha256, progress, today)
     try:
-        outcomes = _measure(points, questions, kept, file.sha256, progress, today)
+        with closing(measuring):
+            raced, why_not = _measure(measuring, parts, choices)
     except KeyboardInterrupt:
-        progress.note("the points so far are kept: the same command goes on from there")
+        progress.note("the answers so far are kept: the same command goes on from there")
         raise
-    document = _document(file, base, questions, measure, outcomes, points[0], folder)
-    document = document.model_copy(update={"seconds": {"all": round(time.perf_counter() - started, 3)}})
+    outcomes = measuring.outcomes
+    prices = read_prices()
+    costs = {outcome.point.name: usd_per_1000(outcome, questions, prices) for outcome in outcomes}
+    able = [o for o in outcomes if o.point.name != BASELINE and o.has(questions, parts.tuning)]
+    baseline = next((o for o in outcomes if o.point.name == BASELINE and not o.failure), None)
+    candidates = Candidates(able, baseline, questions, parts.tuning, parts.held_out, costs)
+    chosen = choose(candidates, choices.requirements, choices.margin, raced)
+    document = sweep_document(file, base, choices.measure, candidates, outcomes, parts.split, raced, why_not, chosen)
+    document = document.model_copy(
+        update={
+            "gates": [str(each) for each in choices.requirements],
+            "seconds": {**measuring.seconds, "all": round(time.perf_counter() - started, 3)},
+        }
+    )
     written = _write(folder, document)
     if not document.failed:
         for outcome in outcomes:
             if not is_known(outcome.point.plan):
-                kept.drop(outcome.address)
+                cache.drop(outcome.address)
     return SweepStudy(document, written)
 
 
-def open_questions(corpus: Corpus, options: Options) -> Questions:
+def open_questions(corpus: Corpus, options: Options) -> SweepQuestions:
     """Return the haystacks that every point is filled with; raises what is wrong with the corpus."""
     corpus.survey()
-    return Questions(
-        list(select_haystacks(corpus.haystacks(), pool=options.pooled, limit=options.limit)), corpus.sha256
+    haystacks = select_haystacks(corpus.haystacks(), pool=options.pooled, limit=options.limit)
+    return SweepQuestions(list(haystacks), corpus.sha256)
+
+
+def split_parts(questions: SweepQuestions) -> Parts:
+    """Return the questions to tune by and those held out; only those with gold count."""
+    counted = [place for place, question in enumerate(questions.asked) if question.gold]
+    asked = questions.at(counted)
+    clusters = [question.cluster for question in asked]
+    if len({cluster or place for place, cluster in enumerate(clusters)}) < 2:
+        return Parts(tuple(counted), (), None)
+    split = split_questions(
+        [question.id for question in asked],
+        clusters if any(clusters) else None,
+        [question.kind for question in asked],
+    )
+    drawn = dict(zip(counted, split.tuning.tolist(), strict=True))
+    return Parts(
+        tuple(place for place in counted if drawn[place]), tuple(place for place in counted if not drawn[place]), split
     )
 
 
-def _measure(
-    points: Sequence[SweepPoint], questions: Questions, kept: SweepCache, sweep: str, progress: Progress, today: date
-) -> list[PointOutcome]:
-    """Return what came of each point. Those of one encoder are asked one after the other, so that it is opened once."""
-    outcomes = {point.name: PointOutcome(point) for point in points}
-    groups: dict[tuple[str | None, int | None], list[SweepPoint]] = {}
-    fresh: set[str] = set()
-    for point in points:
-        groups.setdefault(point.encoder, []).append(point)
-    with progress.stage("the sweep", len(points), "points") as advance:
-        for group in groups.values():
-            try:
-                with _embedded(group[0], questions, progress) as embedder:
-                    for point in group:
-                        _measure_point(outcomes[point.name], embedder, questions, kept, fresh, sweep, progress, today)
-                        advance(1)
-            except RecallBenchError as error:
-                # The encoder itself: all of its points fail with it, those of others don't.
-                for point in group:
-                    outcome = outcomes[point.name]
-                    if outcome.answers is None and not outcome.failure:
-                        outcome.failure = error.brief
-                        advance(1)
-    return [outcomes[point.name] for point in points]
+def _measure(measuring: Measuring, parts: Parts, choices: SweepChoices) -> tuple[tuple[Raced, list[str]] | None, str]:
+    """Ask the points; return the race with the names of its points, and why there was none."""
+    measuring.open_encoders()
+    running = [o for o in measuring.outcomes if not o.failure and o.point.name != BASELINE]
+    baseline = [o for o in measuring.outcomes if not o.failure and o.point.name == BASELINE]
+    everything = range(measuring.question_count)
+    why_not = _why_no_race(running, parts, choices)
+    if why_not:
+        measuring.ask_each([*running, *baseline], everything, "asking")
+        return None, why_not
+    questions = measuring.questions.at(parts.tuning)
+    clusters = [question.cluster for question in questions]
+    race = Race(len(running), len(questions), clusters if any(clusters) else None)
+    raced = measuring.race(running, race, parts.tuning)
+    alive = [running[point] for point in sorted(raced.alive) if not running[point].failure]
+    measuring.ask_each([*alive, *baseline], everything, "the questions held out")
+    return (raced, [outcome.point.name for outcome in running]), ""
 
 
-@contextmanager
-def _embedded(point: SweepPoint, questions: Questions, progress: Progress) -> Iterator[Embedder | None]:
-    """Yield the encoder of a point, with a vector for every text."""
-    with point.plan.open_embedder(progress) as embedder:
-        if embedder is not None:
-            embed_texts(questions.haystacks, embedder, sum(questions.sizes.values()))
-        yield embedder
+def _why_no_race(running: Sequence[PointOutcome], parts: Parts, choices: SweepChoices) -> str:
+    """Return why every point is asked everything; empty where they are raced."""
+    if not choices.race:
+        return "not wanted"
+    if len(running) < 3:
+        return "there are fewer than three points"
+    if parts.split is None or not parts.split.support.chooses:
+        return "the part to tune by can't tell any two points apart"
+    if choices.requirements:
+        return "a point that the race drops might be the best of those that keep the gates"
+    stores = {(o.point.plan.address, *sorted(o.point.plan.options.store_options.items())) for o in running}
+    if len(stores) > MOST_OPEN:
+        return f"it would keep {len(stores)} filled stores open, more than {MOST_OPEN}"
+    return ""
 
 
-def _measure_point(
-    outcome: PointOutcome,
-    embedder: Embedder | None,
-    questions: Questions,
-    kept: SweepCache,
-    fresh: set[str],
-    sweep: str,
-    progress: Progress,
-    today: date,
-) -> None:
-    """Ask one point what is not kept of it; `fresh` are the addresses that this sweep measured itself."""
-    point = outcome.point
-    outcome.address = answers_address(point.plan, questions.sha256, embedder, sweep)
-    found = kept.find(outcome.address)
-    before = outcome.address not in fresh
-    try:
-        with AskedSystem(point.plan, embedder, questions.haystacks, found, progress, today) as system:
-            system.ask(questions.asked)
-            outcome.kept = before and not system.asked
-            outcome.answers = system.answers
-            if system.asked:
-                fresh.add(outcome.address)
-                kept.keep(outcome.address, system.answers)
-    except RecallBenchError as error:
-        outcome.answers, outcome.failure = None, error.brief
-        progress.note(f"{point.name} failed: {error.brief}")
+def _check_requirements(requirements: Sequence[Requirement], points: Sequence[SweepPoint], depth: int) -> None:
+    for requirement in requirements:
+        if requirement.bound is None and not any(point.name == BASELINE for point in points):
+            raise UsageError(
+                f"the gate '{requirement}' has no baseline to compare with",
+                expected="a table [baseline] in the sweep's file, empty for the system as it is",
+                found="none",
+            )
+        if requirement.measure is not None and requirement.measure.k > depth:
+            raise UsageError(
+                f"the gate '{requirement}' is deeper than the rankings",
+                expected=f"a measure at {depth} or less",
+                found=requirement.name,
+                remedy=f"ask for deeper rankings: --depth {requirement.measure.k}",
+            )
 
 
-def point_values(outcome: PointOutcome, questions: Questions) -> Floats:
-    """Return the value of each question at a point that was measured."""
-    assert outcome.answers is not None
-    options, measure = outcome.point.plan.options, outcome.point.measure
-    calls = Calls(outcome.point.plan.rules.default_k, options.depth)
-    judged = judge_calls(outcome.answers.retrieval(questions.asked, questions.sizes, calls))
-    return measure.values(reaching(judged, measure.k))
-
-
-def _document(
-    file: SweepFile,
-    base: Options,
-    questions: Questions,
-    measure: Measure,
-    outcomes: Sequence[PointOutcome],
-    first: SweepPoint,
-    folder: Path,
-) -> SweepDocument:
-    names = dict.fromkeys(name for outcome in outcomes for name in outcome.point.parameters)
-    measures = {str(outcome.point.measure) for outcome in outcomes}
-    return SweepDocument(
-        schema_version="1",
-        recallbench_version=__version__,
-        protocol=first.plan.rules.version,
-        name=file.name,
-        file_sha256=file.sha256,
-        method=file.method,
-        seed=file.seed,
-        corpus=base.corpus,
-        dataset_sha256=questions.sha256,
-        measure=str(measure) if len(measures) == 1 else f"{measure.name}@k",
-        questions=len(questions.asked),
-        clusters=len({question.cluster for question in questions.asked} - {""}),
-        depth=base.depth,
-        parameters=list(names),
-        points=[_point_part(outcome, questions) for outcome in outcomes],
-        environment=printable(stated_circumstances(base, folder)),
-        seconds={},
-    )
-
-
-def _point_part(outcome: PointOutcome, questions: Questions) -> SweepPointPart:
-    plan, answers = outcome.point.plan, outcome.answers
-    estimate = None
-    times: list[float] = []
-    if answers is not None:
-        calls = Calls(plan.rules.default_k, plan.options.depth)
-        judged = judge_calls(answers.retrieval(questions.asked, questions.sizes, calls))
-        everything = {"all": np.ones(len(questions.asked), dtype=bool)}
-        found = estimates([outcome.point.measure], judged, clusters_of(questions.asked), everything)["all"][0]
-        estimate = rounded(estimate_part(found))
-        times = list(answers.milliseconds.values())
-    return SweepPointPart(
-        name=outcome.point.name,
-        parameters=dict(outcome.point.parameters),
-        store=plan.store,
-        variant=variant_of(plan.store, plan.options.store_options),
-        pipeline=plan.pipeline.words() if plan.pipeline is not None else "",
-        embedder=plan.embedder,
-        version="" if answers is None else answers.version,
-        estimate=estimate,
-        p50_ms=quantile(times, 0.5),
-        p95_ms=quantile(times, 0.95),
-        timed=len(times),
-        answers_sha256=outcome.address,
-        kept=outcome.kept,
-        measured="" if answers is None else answers.measured,
-        cpu="" if answers is None else answers.cpu,
-        failed_questions={} if answers is None else answers.failed,
-        failure=outcome.failure,
-    )
+def _refuse_out_of_reach(requirements: Sequence[Requirement], questions: SweepQuestions, tuning: Sequence[int]) -> None:
+    """Raise UsageError for a gate that not even an oracle would keep."""
+    asked = questions.at(tuning)
+    for requirement in requirements:
+        measure, bound = requirement.measure, requirement.bound
+        if measure is None or bound is None or not asked:
+            continue
+        grades = [question.grades for question in asked]
+        judged = judge(
+            [()] * len(asked),
+            [question.gold for question in asked],
+            [questions.sizes[question.scope] for question in asked],
+            measure.k,
+            grades if any(grades) else None,
+            [question.one_find for question in asked],
+        )
+        ceiling = float(measure.ceiling(judged).mean())
+        if is_out_of_reach(bound, ceiling):
+            raise UsageError(
+                f"no point can keep the gate '{requirement}'",
+                expected=f"at most {ceiling:.4f}, what the best possible rankings reach here",
+                found=f"{bound:g}",
+                remedy="lower it",
+            )
 
 
 def _write(folder: Path, document: SweepDocument) -> Path:

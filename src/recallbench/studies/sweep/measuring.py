@@ -1,0 +1,206 @@
+"""Every point of a sweep asked: all questions of each, or as far as a race lets it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import date
+
+import numpy as np
+
+from recallbench.corpora.records import Haystack, Question
+from recallbench.embedding.embedder import Embedder
+from recallbench.errors import RecallBenchError
+from recallbench.progress import Progress
+from recallbench.retrieval.pipeline.shared_legs import SharedLegs
+from recallbench.retrieval.record import Calls
+from recallbench.runs.fresh_retrieval import embed_texts
+from recallbench.scoring.calls import judge_calls
+from recallbench.scoring.choice.race import Race, Raced
+from recallbench.scoring.judgement import Floats, Judged, reaching
+from recallbench.studies.sweep.address import answers_address
+from recallbench.studies.sweep.asking import AskedSystem
+from recallbench.studies.sweep.kept import Answers, SweepCache
+from recallbench.studies.sweep.points import SweepPoint
+
+Encoder = tuple[str | None, int | None]
+
+
+@dataclass(slots=True)
+class SweepQuestions:
+    """What the points of a sweep are filled with and asked."""
+
+    haystacks: Sequence[Haystack]
+    sha256: str
+    asked: Sequence[Question] = field(init=False)
+    sizes: Mapping[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.asked = [question for haystack in self.haystacks for question in haystack.questions]
+        self.sizes = {haystack.scope: len(haystack.segments) for haystack in self.haystacks}
+
+    def at(self, places: Sequence[int]) -> list[Question]:
+        """Return the questions at these places."""
+        return [self.asked[place] for place in places]
+
+
+@dataclass(slots=True)
+class PointOutcome:
+    """What came of one point."""
+
+    point: SweepPoint
+    address: str = ""
+    answers: Answers | None = None
+    kept: bool = False
+    """Its answers had been measured before this sweep."""
+    failure: str = ""
+
+    def judged(self, questions: SweepQuestions, places: Sequence[int]) -> list[Judged]:
+        """Return the judgements of its answers to the questions at these places, by call."""
+        assert self.answers is not None
+        plan = self.point.plan
+        calls = Calls(plan.rules.default_k, plan.options.depth)
+        return list(judge_calls(self.answers.retrieval(questions.at(places), questions.sizes, calls)))
+
+    def values(self, questions: SweepQuestions, places: Sequence[int]) -> Floats:
+        """Return the value of each of these questions."""
+        measure = self.point.measure
+        return measure.values(reaching(self.judged(questions, places), measure.k))
+
+    def has(self, questions: SweepQuestions, places: Sequence[int]) -> bool:
+        """Return whether all of these questions were asked of it."""
+        return not self.failure and self.answers is not None and not self.answers.missing(questions.at(places))
+
+
+class Measuring:
+    """The points of a sweep while they are asked: encoders, shared legs and open systems, and what is kept."""
+
+    def __init__(
+        self,
+        points: Sequence[SweepPoint],
+        questions: SweepQuestions,
+        cache: SweepCache,
+        sweep: str,
+        progress: Progress,
+        today: date,
+    ) -> None:
+        self.outcomes = [PointOutcome(point) for point in points]
+        self.questions, self._cache, self._sweep = questions, cache, sweep
+        self.seconds: dict[str, float] = {}
+        """Wall clock of what was done, and of the stores among it."""
+        self._progress, self._today = progress, today
+        self._closing = ExitStack()
+        self._embedders: dict[Encoder, Embedder | None] = {}
+        self._legs: dict[Encoder, SharedLegs] = {}
+        self._systems: dict[str, AskedSystem] = {}
+        self._fresh: set[str] = set()
+
+    @property
+    def question_count(self) -> int:
+        """How many questions there are."""
+        return len(self.questions.asked)
+
+    def close(self) -> None:
+        """Close every system, then the legs and the encoders."""
+        self._closing.close()
+
+    def open_encoders(self) -> None:
+        """Embed every text for every encoder, and look what is kept of each point. Points of one that fails, fail."""
+        groups: dict[Encoder, list[PointOutcome]] = {}
+        for outcome in self.outcomes:
+            groups.setdefault(outcome.point.encoder, []).append(outcome)
+        for encoder, group in groups.items():
+            try:
+                embedder = self._closing.enter_context(group[0].point.plan.open_embedder(self._progress))
+                if embedder is not None:
+                    embed_texts(self.questions.haystacks, embedder, sum(self.questions.sizes.values()))
+                sha256, sweep = self.questions.sha256, self._sweep
+                addresses = [answers_address(outcome.point.plan, sha256, embedder, sweep) for outcome in group]
+            except RecallBenchError as error:
+                for outcome in group:
+                    self._fail(outcome, error)
+                continue
+            self._embedders[encoder], self._legs[encoder] = embedder, SharedLegs()
+            self._closing.callback(self._legs[encoder].close)
+            for outcome, outcome.address in zip(group, addresses, strict=True):
+                outcome.answers = self._cache.find(outcome.address)
+
+    def ask_each(self, outcomes: Sequence[PointOutcome], places: Sequence[int], what: str) -> None:
+        """Ask these points the questions at these places, one point after the other; a failed one stops no other."""
+        with self._progress.stage(what, len(outcomes), "points") as advance:
+            for outcome in outcomes:
+                self._ask(outcome, places)
+                self._end(outcome)
+                advance(1)
+
+    def race(self, raced: Sequence[PointOutcome], race: Race, tuning: Sequence[int]) -> Raced:
+        """Ask these points block by block, as long as the race does not drop them; one that fails is the worst then."""
+        everything = len(race.blocks) * len(raced)
+        with self._progress.stage("the race", everything, "blocks of a point") as advance:
+            for number, block in enumerate(race.blocks, 1):
+                places = [tuning[place] for place in block.tolist()]
+                values = []
+                for point in race.alive:
+                    self._ask(raced[point], places)
+                    failed = bool(raced[point].failure)
+                    values.append(np.zeros(len(places)) if failed else raced[point].values(self.questions, places))
+                    advance(1)
+                dropped = race.add(np.stack(values))
+                running = {raced[point].address for point in race.alive}
+                for drop in dropped:
+                    if raced[drop.point].address not in running:
+                        self._end(raced[drop.point])
+                advance(len(dropped) * (len(race.blocks) - number))
+                if dropped and number < len(race.blocks):
+                    self._progress.note(
+                        f"{len(dropped)} dropped after {dropped[0].asked} questions; {len(race.alive)} still run"
+                    )
+                if len(race.alive) == 1:
+                    break
+        return race.raced()
+
+    def _ask(self, outcome: PointOutcome, places: Sequence[int]) -> None:
+        questions = self.questions.at(places)
+        if outcome.failure:
+            return
+        try:
+            system = self._system(outcome)
+            system.ask(questions)
+        except RecallBenchError as error:
+            self._end(outcome)
+            self._fail(outcome, error)
+            return
+        outcome.answers = system.answers
+        if system.asked:
+            self._fresh.add(outcome.address)
+            self._cache.keep(outcome.address, system.answers)
+        outcome.kept = outcome.address not in self._fresh
+
+    def _system(self, outcome: PointOutcome) -> AskedSystem:
+        """Return the system of a point; those that differ in nothing but k have one."""
+        system = self._systems.get(outcome.address)
+        if system is None:
+            plan, encoder = outcome.point.plan, outcome.point.encoder
+            found = outcome.answers or self._cache.find(outcome.address)
+            system = self._systems[outcome.address] = AskedSystem(
+                plan,
+                self._embedders[encoder],
+                self.questions.haystacks,
+                found,
+                self._legs[encoder],
+                self._progress,
+                self._today,
+            )
+            self._closing.callback(system.close)
+        return system
+
+    def _end(self, outcome: PointOutcome) -> None:
+        """Close the system of a point; the next one that needs it opens it again."""
+        system = self._systems.pop(outcome.address, None)
+        if system is not None:
+            system.close()
+
+    def _fail(self, outcome: PointOutcome, error: RecallBenchError) -> None:
+        outcome.answers, outcome.failure = None, error.brief
+        self._progress.note(f"{outcome.point.name} failed: {error.brief}")
