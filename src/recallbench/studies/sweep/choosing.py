@@ -30,7 +30,7 @@ SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class SweepCandidates:
     """The points that a choice is made among, and all that it looks at."""
 
     outcomes: Sequence[PointOutcome]
@@ -75,7 +75,7 @@ class Chosen:
 
 
 def choose(
-    candidates: Candidates,
+    candidates: SweepCandidates,
     requirements: Sequence[Requirement],
     margin: float,
     raced: tuple[Raced, Sequence[str]] | None,
@@ -184,7 +184,7 @@ def _knee(
     )
 
 
-def _gain(candidates: Candidates, chosen: PointOutcome) -> tuple[float | None, float | None, float | None]:
+def _gain(candidates: SweepCandidates, chosen: PointOutcome) -> tuple[float | None, float | None, float | None]:
     """Return what the chosen point gains over the baseline on the held-out questions, with its interval."""
     before, questions, places = candidates.baseline, candidates.questions, candidates.held_out
     if before is None or not places or not (before.has(questions, places) and chosen.has(questions, places)):
@@ -193,7 +193,7 @@ def _gain(candidates: Candidates, chosen: PointOutcome) -> tuple[float | None, f
     return found.difference, found.low, found.high
 
 
-def _none_passes(candidates: Candidates, requirements: Sequence[Requirement]) -> str:
+def _none_passes(candidates: SweepCandidates, requirements: Sequence[Requirement]) -> str:
     """Return which gate turns away the most points, and how near the nearest comes."""
     turned = {str(each): len(candidates.outcomes) - len(candidates.passing([each])) for each in requirements}
     if not turned:

@@ -14,7 +14,7 @@ from recallbench.scoring.choice.race import Raced
 from recallbench.scoring.choice.split import Split
 from recallbench.scoring.measures.measure import Measure
 from recallbench.stores.registry import variant_of
-from recallbench.studies.sweep.choosing import SHARES, Candidates, Chosen, estimate_at, latency
+from recallbench.studies.sweep.choosing import SHARES, Chosen, SweepCandidates, estimate_at, latency
 from recallbench.studies.sweep.file import SweepFile
 from recallbench.studies.sweep.measuring import PointOutcome
 
@@ -23,7 +23,7 @@ def sweep_document(
     file: SweepFile,
     base: Options,
     measure: Measure,
-    candidates: Candidates,
+    candidates: SweepCandidates,
     outcomes: Sequence[PointOutcome],
     split: Split | None,
     raced: tuple[Raced, Sequence[str]] | None,
@@ -60,7 +60,7 @@ def sweep_document(
     )
 
 
-def _split_part(split: Split, candidates: Candidates) -> SplitPart:
+def _split_part(split: Split, candidates: SweepCandidates) -> SplitPart:
     return SplitPart(
         unit=split.unit,
         tuning_units=split.tuning_units,
@@ -89,7 +89,7 @@ def _race_part(raced: tuple[Raced, Sequence[str]] | None, why_not: str) -> RaceP
 
 
 def _point_part(
-    outcome: PointOutcome, candidates: Candidates, chosen: Chosen, dropped_after: int | None
+    outcome: PointOutcome, candidates: SweepCandidates, chosen: Chosen, dropped_after: int | None
 ) -> SweepPointPart:
     plan, answers, questions, name = outcome.point.plan, outcome.answers, candidates.questions, outcome.point.name
     tuning = estimate_at(outcome, questions, candidates.tuning)

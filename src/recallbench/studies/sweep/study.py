@@ -29,7 +29,7 @@ from recallbench.scoring.judgement import judge
 from recallbench.scoring.measures.measure import Measure
 from recallbench.stores.postgres import folders
 from recallbench.studies.sweep.address import is_known
-from recallbench.studies.sweep.choosing import Candidates, choose
+from recallbench.studies.sweep.choosing import SweepCandidates, choose
 from recallbench.studies.sweep.costs import usd_per_1000
 from recallbench.studies.sweep.file import SweepFile
 from recallbench.studies.sweep.kept import SweepCache
@@ -109,7 +109,7 @@ def sweep(
     costs = {outcome.point.name: usd_per_1000(outcome, questions, prices) for outcome in outcomes}
     able = [o for o in outcomes if o.point.name != BASELINE and o.has(questions, parts.tuning)]
     baseline = next((o for o in outcomes if o.point.name == BASELINE and not o.failure), None)
-    candidates = Candidates(able, baseline, questions, parts.tuning, parts.held_out, costs)
+    candidates = SweepCandidates(able, baseline, questions, parts.tuning, parts.held_out, costs)
     chosen = choose(candidates, choices.requirements, choices.margin, raced)
     document = sweep_document(file, base, choices.measure, candidates, outcomes, parts.split, raced, why_not, chosen)
     document = document.model_copy(
