@@ -67,6 +67,22 @@ def test_a_flip_that_dropped_a_point_early_has_spent_its_share_of_the_error() ->
     assert len(race(np.stack([np.zeros(6), whole]), looks=1, error=0.1).dropped) == 1
 
 
+def test_six_clusters_have_one_flip_to_spend_at_the_last_look() -> None:
+    values = np.ones((3, 60))
+    values[1, ::3] = 0
+    clusters = [f"c{i // 10}" for i in range(60)]
+    found = race(values, clusters)
+    assert [(d.point, d.look, d.asked) for d in found.dropped] == [(1, 10, 60)]
+    assert found.saved == 0
+    assert found.told_apart == race(values, clusters, looks=1).told_apart
+
+
+@pytest.mark.parametrize(("clusters", "look"), [(5, None), (6, 10), (7, 4), (10, 1), (20, 1)])
+def test_few_clusters_can_drop_nothing_early(clusters: int, look: int | None) -> None:
+    # .05 of 16, 32, 64, 512 and 10,000 flips are 0, 1, 3, 25 and 500, spent over ten looks.
+    assert Race(2, 200, [f"c{i % clusters}" for i in range(200)]).first_look == look
+
+
 def test_a_margin_keeps_points_that_are_worse_by_less() -> None:
     values = np.ones((3, 130))
     values[1, ::10] = 0  # .1 below, in every cluster alike

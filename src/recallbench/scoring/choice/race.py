@@ -20,7 +20,7 @@ import numpy as np
 from recallbench.scoring.choice.points import ERROR, Support, question_units, sums_by_group, support
 from recallbench.scoring.intervals import SEED
 from recallbench.scoring.judgement import Bools, Floats, Ints
-from recallbench.scoring.sign_flips import flipped_sums, flips_method
+from recallbench.scoring.sign_flips import FLIPS, JOINT, flipped_sums, flips_method
 
 LOOKS = 10
 _EQUAL = 1e-9
@@ -87,6 +87,9 @@ class Race:
         self.blocks = race_blocks(self._groups, looks)
         self._support = support(self._units, unit, error)
         self._error, self._margin = error, margin
+        # Whole flips in all, of which the last look has one at least: the values of all questions are never idle.
+        flips = 2 ** (self._units - 1) if self._units <= JOINT else FLIPS + 1
+        self._allowed = int(error * flips + 1e-9)
         self._values = np.zeros((points, questions))
         self._alive: list[int] = list(range(points))
         self._sums: list[Floats] = []
@@ -100,6 +103,13 @@ class Race:
     def alive(self) -> tuple[int, ...]:
         """Return the points to ask the next block of, in their own order."""
         return tuple(self._alive)
+
+    @property
+    def first_look(self) -> int | None:
+        """Return the first look that can drop a point, from 1; None where none can: few clusters have few flips."""
+        asked = np.cumsum([len(block) for block in self.blocks])
+        can = np.flatnonzero(self._allowed * asked / self._values.shape[1] + 1e-9 >= 1)
+        return int(can[0]) + 1 if len(can) else None
 
     def withdraw(self, point: int) -> None:
         """Take a point out that failed or misses a gate, so that no other is dropped for being worse than it."""
@@ -196,7 +206,7 @@ class Race:
             asked += len(block)
             places = [columns.index(point) for point in self._alive]
             ranges = np.ptp(sums[:, places], axis=1)
-            spend = int(self._error * asked / self._values.shape[1] * flips + 1e-9) - int(crossed.sum())
+            spend = int(self._allowed * asked / self._values.shape[1] + 1e-9) - int(crossed.sum())
             bound = None
             if spend > 0:
                 left = np.sort(ranges[~crossed])[::-1]
