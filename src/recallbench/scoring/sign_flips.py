@@ -103,6 +103,13 @@ def flipped_sums(totals: Floats, mirrored: bool = True) -> Floats:
     return sums
 
 
+def flip_count(groups: int, mirrored: bool = True) -> int:
+    """Return how many rows `flipped_sums` has: no p can be less than one in so many."""
+    if groups > JOINT:
+        return FLIPS + 1
+    return 2**groups if mirrored else 2 ** max(0, groups - 1)
+
+
 def flips_method(groups: int) -> str:
     """Return how `flipped_sums` flips so many clusters."""
     return f"all {2**groups:,} sign flips" if groups <= JOINT else f"{FLIPS:,} random sign flips, seed {SEED}"

@@ -20,7 +20,7 @@ import numpy as np
 
 from recallbench.scoring.choice.points import ERROR, point_totals, without_hopeless
 from recallbench.scoring.judgement import Floats
-from recallbench.scoring.sign_flips import FLIPS, JOINT, flipped_sums, flips_method
+from recallbench.scoring.sign_flips import flip_count, flipped_sums, flips_method
 
 _EQUAL = 1e-9
 
@@ -82,7 +82,7 @@ def non_inferior(
         margin=margin,
         differences=tuple(float(mean - means[best]) for mean in means),
         ps=tuple(ps),
-        smallest_p=0.5**groups if groups <= JOINT else 1 / (FLIPS + 1),
+        smallest_p=1 / flip_count(groups),
         clusters=groups,
         confidence=1 - error,
         method=f"{flips_method(groups)} of {groups:,} {points.unit}s, against every other point",

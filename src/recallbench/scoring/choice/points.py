@@ -10,7 +10,7 @@ import numpy as np
 
 from recallbench.scoring.intervals import SEED, cluster_codes
 from recallbench.scoring.judgement import Floats, Ints
-from recallbench.scoring.sign_flips import FLIPS, JOINT
+from recallbench.scoring.sign_flips import flip_count
 
 ERROR = 0.05
 """How often a statement may be wrong."""
@@ -75,8 +75,7 @@ class Support:
 
 def support(clusters: int, unit: str = "cluster", error: float = ERROR) -> Support:
     """Return how many points can be told apart by two-sided sign flips over so many clusters."""
-    smallest = 2.0 ** (1 - clusters) if clusters <= JOINT else 1 / (FLIPS + 1)
-    smallest = min(1.0, smallest)
+    smallest = 1 / flip_count(clusters, mirrored=False)
     pairs = math.floor(error / smallest + 1e-9)
     points = (1 + math.isqrt(1 + 8 * pairs)) // 2
     return Support(clusters, unit, error, smallest, points)

@@ -20,7 +20,7 @@ import numpy as np
 from recallbench.scoring.choice.points import ERROR, Support, question_units, sums_by_group, support
 from recallbench.scoring.intervals import SEED
 from recallbench.scoring.judgement import Bools, Floats, Ints
-from recallbench.scoring.sign_flips import FLIPS, JOINT, flipped_sums, flips_method
+from recallbench.scoring.sign_flips import flip_count, flipped_sums, flips_method
 
 LOOKS = 10
 _EQUAL = 1e-9
@@ -88,8 +88,7 @@ class Race:
         self._support = support(self._units, unit, error)
         self._error, self._margin = error, margin
         # Whole flips in all, of which the last look has one at least: the values of all questions are never idle.
-        flips = 2 ** (self._units - 1) if self._units <= JOINT else FLIPS + 1
-        self._allowed = int(error * flips + 1e-9)
+        self._allowed = int(error * flip_count(self._units, mirrored=False) + 1e-9)
         self._values = np.zeros((points, questions))
         self._alive: list[int] = list(range(points))
         self._sums: list[Floats] = []
