@@ -69,11 +69,13 @@ def test_a_store_is_asked_up_to_saturation_and_then_at_shares_of_it(tmp_path: Pa
 
 @pytest.mark.marked
 def test_two_systems_are_asked_in_turns_at_one_rate(tmp_path: Path) -> None:
-    words = ("latency", "canary-locomo", "--store", "bm25", "--against", "exact", "--clients", "1", "--at", ".5")
+    (tmp_path / "memory.py").write_text(STALLING.replace("CALL", "pass"))
+    second = "python:memory:Memory"
+    words = ("latency", "canary-locomo", "--store", "bm25", "--against", second, "--clients", "1", "--at", ".5")
     done = recallbench(*words, *SHORT, "--format", "json", cwd=tmp_path)
     assert done.returncode == 0
     document = json.loads(done.stdout)
-    assert [(system["side"], system["store"]) for system in document["systems"]] == [("A", "bm25"), ("B", "exact")]
+    assert [(system["side"], system["store"]) for system in document["systems"]] == [("A", "bm25"), ("B", second)]
     assert [(row["side"], row["kind"]) for row in document["rows"]] == [
         ("A", "closed"), ("B", "closed"), ("A", "open"), ("B", "open"),
     ]  # fmt: skip
