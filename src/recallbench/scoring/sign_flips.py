@@ -107,7 +107,7 @@ def flip_count(groups: int, mirrored: bool = True) -> int:
     """Return how many rows `flipped_sums` has: no p can be less than one in so many."""
     if groups > JOINT:
         return FLIPS + 1
-    return 2**groups if mirrored else 2 ** max(0, groups - 1)
+    return 1 << (groups if mirrored else max(0, groups - 1))
 
 
 def flips_method(groups: int) -> str:
