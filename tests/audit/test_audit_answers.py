@@ -13,6 +13,7 @@ import pytest
 from chat_server import MODEL, chat_server
 from commandline import recallbench
 from recallbench.audit.checks.answers import ANSWERS
+from recallbench.audit.checks.pipeline import PIPELINE as RECORD
 from recallbench.audit.checks.timings import TIMINGS
 from recallbench.audit.gate import Check
 from recallbench.audit.subject import AuditSubject
@@ -142,4 +143,27 @@ def test_tokens_that_the_answers_do_not_have_are_seen(
     environment["stages"][place]["tokens"] |= tokens
     path.write_text(json.dumps(environment))
     found = check(folder)
+    assert (found.status, told in found.observed) == ("fail", True), found.observed
+
+
+SETTINGS: dict[str, tuple[str, str | None, str]] = {
+    "another prompt": ("prompt answer", "sha256 0", "chat: prompt answer sha256 0, a run states sha256 "),
+    "no prompt": ("prompt answer", None, "chat: prompt answer not stated, a run states sha256 "),
+    "another model": ("model", "tiny-9", f"chat: model tiny-9, a run states {MODEL}"),
+    "another temperature": ("temperature", "1", "chat: temperature 1, a run states 0"),
+}
+
+
+@pytest.mark.parametrize("edit", SETTINGS)
+def test_a_stage_that_tells_of_itself_what_no_run_does_is_seen(genuine: Path, tmp_path: Path, edit: str) -> None:
+    name, value, told = SETTINGS[edit]
+    shutil.copytree(genuine, tmp_path / "result")
+    path = tmp_path / "result/metrics.json"
+    metrics = json.loads(path.read_text())
+    settings = metrics["pipeline"]["stages"][1]["settings"]
+    settings.pop(name)
+    settings.update({} if value is None else {name: value})
+    path.write_text(json.dumps(metrics))
+    assert RECORD.check(subject(genuine)).status == "pass"
+    found = RECORD.check(subject(tmp_path / "result"))
     assert (found.status, told in found.observed) == ("fail", True), found.observed

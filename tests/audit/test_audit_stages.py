@@ -13,6 +13,7 @@ import pytest
 
 from commandline import recallbench
 from recallbench.audit.checks.stages import EFFECTS, LISTS, _is_cut
+from recallbench.audit.checks.timings import TIMINGS
 from recallbench.audit.gate import Check
 from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.registry import facts
@@ -113,6 +114,9 @@ EDITS: dict[str, tuple[Edit, str]] = {
         lambda rows: rows[3]["without"].__setitem__("rrf", []),
         "q3: compared without rrf, which is no stage",
     ),
+    "a comparison left out": (lambda rows: rows[3]["without"].pop("dense"), "q3: not compared without dense"),
+    "no leg alone": (lambda rows: rows[3].pop("alone"), "q3: no leg alone"),
+    "a text of no rewrite": (lambda rows: rows[3].update(variants=["0" * 64]), "q3: 1 texts were searched for"),
     "a segment twice without a leg": (
         lambda rows: rows[3]["without"]["dense"].__setitem__(1, rows[3]["without"]["dense"][0]),
         "q3: without dense: a segment twice, or outside the haystack",
@@ -138,6 +142,20 @@ def test_an_edited_list_is_seen(genuine: Path, tmp_path: Path, edit: str) -> Non
     change(rows)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     found = checks(folder)[0]
+    assert (found.status, told in found.observed) == ("fail", True), found.observed
+
+
+def test_stages_whose_times_were_left_out_are_seen(genuine: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "result"
+    shutil.copytree(genuine, folder)
+    path = folder / "timings.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    for row in rows:
+        row.get("stages", {}).pop("mmr", None)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    rules = load()
+    found = TIMINGS.check(AuditSubject(open_result(folder), rules, facts("canary-locomo", rules), [], {}))
+    told = "not every query tells the time of dense, lexical, mmr, weighted"
     assert (found.status, told in found.observed) == ("fail", True), found.observed
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from recallbench import __version__
+from recallbench.audit.checks.recorded import SHOWN
 from recallbench.audit.declared import recorded_pipeline
 from recallbench.audit.examination import CannotTell, Examination, pass_unless
 from recallbench.audit.gate import Finding
@@ -9,6 +11,7 @@ from recallbench.audit.subject import AuditSubject
 from recallbench.results.pipeline_part import PipelinePart
 from recallbench.retrieval.pipeline.pipeline import Pipeline, stages_sha256
 from recallbench.retrieval.stages.search import SearchStage
+from recallbench.retrieval.stages.stage import Stage
 
 
 def pipeline(subject: AuditSubject) -> Finding:
@@ -21,6 +24,9 @@ def pipeline(subject: AuditSubject) -> Finding:
         return Finding("fail", str(error))
     assert read is not None
     problems = [*_record(stated, read), *_legs(subject, stated, read)]
+    # Prompts and weights of another release are its own.
+    if subject.metrics.recallbench_version == __version__:
+        problems += _settings(stated, read)
     return pass_unless(problems, f"{len(stated.stages)} stages, as their hash has them")
 
 
@@ -32,6 +38,18 @@ def _record(stated: PipelinePart, read: Pipeline) -> Iterator[str]:
             yield f"{stage.name}: options {stage.options}, a run records {spec.recorded()['options']}"
     if stated.words != read.words():
         yield f"words {stated.words}, the stages say {read.words()}"
+
+
+def _settings(stated: PipelinePart, read: Pipeline) -> Iterator[str]:
+    """Yield the stages that tell of themselves what no run with their options does, such as another prompt."""
+    for stage, spec in zip(stated.stages, read, strict=True):
+        if spec.kind == "search":
+            continue  # RB-RECORDED compares it with its store
+        for name, value in spec.stage.states(spec.options).items():
+            if stage.settings.get(name) != value:
+                yield f"{stage.name}: {name} {stage.settings.get(name, 'not stated')[:SHOWN]}, a run states {value}"
+        if spec.stage.settings is Stage.settings and stage.settings:
+            yield f"{stage.name}: states {', '.join(stage.settings)[:SHOWN]}, which no run does"
 
 
 def _legs(subject: AuditSubject, stated: PipelinePart, read: Pipeline) -> Iterator[str]:

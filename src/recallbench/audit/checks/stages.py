@@ -45,6 +45,7 @@ def lists(subject: AuditSubject) -> Finding:
         *_ends(asked, traces, depth),
         *_fused(pipeline, traces, depth),
         *_without_last(pipeline, traces, depth),
+        *_alone_of_all(rows, pipeline),
     ]
     return pass_unless(problems, f"{sum(len(row.handed) for row in rows)} lists, each from the one before")
 
@@ -95,9 +96,26 @@ def _chained(row: StageRow, pipeline: Pipeline, candidates: int, failed: bool) -
     unknown = {*row.without, *row.again} - {spec.name for spec in pipeline}
     if unknown:
         yield f"compared without {', '.join(sorted(unknown))}, which is no stage"
+    # An endpoint may have failed in a comparison, and have answered before.
+    if (
+        names
+        and not pipeline.asks_endpoint
+        and (lacking := [s.name for s in pipeline.compared if s.name not in row.without])
+    ):
+        yield f"not compared without {', '.join(lacking)}"
+    if not (
+        1 <= len(row.variants) <= pipeline.most_texts if names and pipeline.of_kind("rewrite") else not row.variants
+    ):
+        yield f"{len(row.variants)} texts were searched for in place of it, {pipeline.most_texts} at most are"
     # Of releases that tried the first leg alone there is none.
     if row.alone and [*row.alone] != [leg.name for leg in pipeline.legs[1:]]:
         yield f"alone: {', '.join(row.alone)}, which are not the legs behind the first"
+
+
+def _alone_of_all(rows: Sequence[StageRow], pipeline: Pipeline) -> Iterator[str]:
+    """Yield the questions for which no leg was tried alone, where it was for others; an endpoint may fail at some."""
+    if not pipeline.asks_endpoint and any(row.alone for row in rows):
+        yield from (f"{row.question_id}: no leg alone" for row in rows if row.handed and not row.alone)
 
 
 def _sorted(handed: HandedRow) -> list[int]:
@@ -164,7 +182,7 @@ def _without_last(pipeline: Pipeline, traces: Sequence[QuestionTrace], depth: in
     before = 0 if last.kind == "fuse" else len(listing) - 2
     for trace in traces:
         stated = trace.without.get(last.name)
-        if trace.handed and stated is not None and not _is_cut(stated, trace.handed[before], depth):
+        if trace.handed and (stated is None or not _is_cut(stated, trace.handed[before], depth)):
             yield f"{trace.question_id}: without {last.name} it is not the list before"
         for leg, ranking in trace.alone.items() if last.kind == "fuse" else ():
             own = next((handed for handed in trace.handed if handed.stage == leg), None)

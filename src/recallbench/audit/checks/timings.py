@@ -130,6 +130,11 @@ def _parts(subject: AuditSubject, queries: _Rows, trips: _Rows) -> Iterator[str]
         yield f"{len(split)} of {len(answered)} queries tell the store's calls, told as `{stated}`"
     if answered and not split and stated == "timed":
         yield "no query tells the store's calls, which environment.json calls timed"
+    with suppress(CannotTell):  # RB-PIPELINE reports it
+        pipeline = recorded_pipeline(subject.metrics)
+        ranking = {s.name for s in pipeline if s.kind not in ("generate", "judge")} if pipeline is not None else set()
+        if any(row.get("stages", {}).keys() != ranking for row in answered):
+            yield f"not every query tells the time of {', '.join(sorted(ranking)) or 'no stage'}"
     if len(trips) > NO_OPS or (trips and stated is None):
         yield f"{len(trips)} round trips without work, where a run makes up to {NO_OPS}"
 

@@ -42,6 +42,10 @@ class Sampling:
         """Return them as a request has them."""
         return {"temperature": self.temperature, "seed": self.seed, "max_tokens": self.max_tokens}
 
+    def settings(self) -> dict[str, str]:
+        """Return them as a result has them."""
+        return {"temperature": f"{self.temperature:g}", "seed": str(self.seed), "max_tokens": str(self.max_tokens)}
+
 
 class ChatClient:
     """One model behind an endpoint, and the answers of it that were kept."""
@@ -100,7 +104,7 @@ class ChatClient:
             "model": recorded_model(self.model),
             "model as answered": ", ".join(sorted(models)) or "not stated",
             **({GIVEN_UP: words} if (words := self._endpoint.given_up) else {}),
-            **{name: f"{value:g}" for name, value in self._sampling.document().items()},
+            **self._sampling.settings(),
         }
 
     def circumstances(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from recallbench.addresses import CHAT
 from recallbench.retrieval.chat.client import ChatClient, Sampling
@@ -42,13 +42,12 @@ def chat_options(most: StageOption) -> tuple[StageOption, ...]:
 
 def open_chat(request: StageRequest, most: StageOption) -> ChatClient:
     """Return the client that these options ask for; raises UsageError where the key that they name is not there."""
-    options, named = request.options, OPTIONS.read(request)
-    sampling = Sampling(most.read(options), TEMPERATURE.read(options), SEED.read(options))
+    named = OPTIONS.read(request)
     return ChatClient(
         named.name,
         request.environ,
         request.cache_dir,
-        sampling,
+        _sampling(request.options, most),
         seconds=named.seconds,
         part=named.part,
         give_up=named.give_up,
@@ -58,5 +57,17 @@ def open_chat(request: StageRequest, most: StageOption) -> ChatClient:
 
 def chat_settings(client: ChatClient, *prompts: str) -> Mapping[str, str]:
     """Return what decides the answers of a stage that asks with these prompts."""
-    pinned = {f"prompt {name}": f"sha256 {prompt(name).sha256}" for name in prompts}
-    return {**client.settings(), **pinned}
+    return {**client.settings(), **_pinned(prompts)}
+
+
+def stated_chat(options: Mapping[str, str], most: StageOption, *prompts: str) -> Mapping[str, str]:
+    """Return the part of these that options and release decide."""
+    return {**_sampling(options, most).settings(), **_pinned(prompts)}
+
+
+def _sampling(options: Mapping[str, str], most: StageOption) -> Sampling:
+    return Sampling(most.read(options), TEMPERATURE.read(options), SEED.read(options))
+
+
+def _pinned(prompts: Iterable[str]) -> dict[str, str]:
+    return {f"prompt {name}": f"sha256 {prompt(name).sha256}" for name in prompts}

@@ -127,12 +127,7 @@ class PipelineStore(Store):
     @property
     def compared(self) -> list[str]:
         """The stages that the pipeline could do without, by name."""
-        alone = len(self.legs) == 1
-        return [
-            spec.name
-            for spec in self.pipeline.of_kind("rewrite", "search", "fuse", "diversify", "rerank")
-            if not (alone and spec.kind == "search")
-        ]
+        return [spec.name for spec in self.pipeline.compared]
 
     def _compare(self, name: str, passages: Sequence[Passage], depth: int, traces: Sequence[BatchTrace]) -> None:
         """Note what comes out without a stage: without a fuse, of each leg alone."""

@@ -150,6 +150,12 @@ class Pipeline:
         return Path(self.source).stem if self.source.endswith(".toml") else self.source.removeprefix("the ")
 
     @property
+    def compared(self) -> tuple[StageSpec, ...]:
+        """The stages of its ranking that it could do without: all, but a leg that searches alone."""
+        ranking = self.of_kind("rewrite", "search", "fuse", "diversify", "rerank")
+        return tuple(spec for spec in ranking if spec.kind != "search" or len(self.legs) > 1)
+
+    @property
     def asks_endpoint(self) -> bool:
         """Whether a stage before the ranking asks a server that may fail on a question."""
         return any(spec.stage.asks_endpoint for spec in self.of_kind("rewrite", "fuse", "diversify", "rerank"))

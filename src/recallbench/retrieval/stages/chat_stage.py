@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 from recallbench.retrieval.chat.client import ChatClient
 from recallbench.retrieval.chat.kept_answers import ChatAnswer
-from recallbench.retrieval.chat.options import OPTIONS, chat_settings, open_chat
+from recallbench.retrieval.chat.options import OPTIONS, chat_settings, open_chat, stated_chat
 from recallbench.retrieval.stages.answering import Asking
 from recallbench.retrieval.stages.stage import Stage, StageOption, StageRequest
 from recallbench.usage import Usage
@@ -35,6 +35,10 @@ class ChatStage(Stage):
     @classmethod
     def endpoint_status(cls, request: StageRequest) -> tuple[bool, str, str]:
         return OPTIONS.status(request)
+
+    @classmethod
+    def states(cls, options: Mapping[str, str]) -> Mapping[str, str]:
+        return {**OPTIONS.states(options), **stated_chat(options, cls.most, *cls.prompts)}
 
     def settings(self) -> Mapping[str, str]:
         cut = sum(answer.cut for answer in self._client.answers)

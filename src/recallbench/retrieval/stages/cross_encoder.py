@@ -100,12 +100,13 @@ class CrossEncoderStage(RerankStage):
         self._model = PairModel(files, recorded_model(MODEL.read(request.options)), self._window)
         self._pairs = self._tokens = self._cut = 0
 
+    @classmethod
+    def states(cls, options: Mapping[str, str]) -> Mapping[str, str]:
+        pinned = MODELS.get(MODEL.read(options))
+        return _settings({} if pinned is None else pinned.files)
+
     def settings(self) -> Mapping[str, str]:
-        return {
-            **{f"sha256 of {name}": sha256 for name, sha256 in self._hashes.items()},
-            "batch": BATCH,
-            "cut": "the end of the text; a question gets half of the window at most",
-        }
+        return _settings(self._hashes)
 
     def circumstances(self) -> Mapping[str, Any]:
         return {
@@ -140,3 +141,11 @@ def _folder(name: str, memo: Memo) -> PinnedFiles:
         )
     hashes = {file: remembered_sha256(folder / file, memo) for file in (MODEL_FILE, TOKENIZER_FILE)}
     return PinnedFiles(recorded_model(name), "unpinned", hashes, folder=str(folder))
+
+
+def _settings(hashes: Mapping[str, str]) -> Mapping[str, str]:
+    return {
+        **{f"sha256 of {name}": sha256 for name, sha256 in hashes.items()},
+        "batch": BATCH,
+        "cut": "the end of the text; a question gets half of the window at most",
+    }

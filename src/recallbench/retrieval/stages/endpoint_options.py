@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 from recallbench.addresses import WEB, Part, recorded_name, scheme_of
 from recallbench.errors import RecallBenchError, UsageError
-from recallbench.model_endpoint import GIVE_UP, MODEL, ModelEndpoint
+from recallbench.model_endpoint import GIVE_UP, MODEL, ModelEndpoint, recorded_model
 from recallbench.retrieval.stages.stage import StageOption, StageRequest, positive
 
 MOST_AT_ONCE = 100
@@ -120,6 +121,11 @@ class EndpointOptions:
     def patience(self) -> tuple[StageOption, ...]:
         """The options that say how long and how it is waited for answers."""
         return (self.seconds, self.at_once, self.give_up)
+
+    def states(self, options: Mapping[str, str]) -> Mapping[str, str]:
+        """Return what a stage with these options tells of its endpoint, whatever that answered."""
+        told = {"endpoint": recorded_name(self.address.read(options).partition("#")[0], self.part)}
+        return told | ({"model": recorded_model(model)} if (model := self.model.read(options)) else {})
 
     def read(self, request: StageRequest) -> NamedEndpoint:
         """Return the endpoint that a stage asks; raises UsageError where the key that it names is not there."""

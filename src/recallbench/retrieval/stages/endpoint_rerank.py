@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 
 from recallbench.addresses import RERANKER
 from recallbench.escaping.terminal import shortened
-from recallbench.model_endpoint import GIVEN_UP, ModelEndpoint
+from recallbench.model_endpoint import GIVEN_UP, ModelEndpoint, recorded_model
 from recallbench.retrieval.stages.candidates import Candidates
 from recallbench.retrieval.stages.endpoint_options import EndpointOptions, NamedEndpoint
 from recallbench.retrieval.stages.rerank import TOKEN_BUDGET, TOP, RerankStage
@@ -60,9 +60,14 @@ class EndpointRerankStage(RerankStage):
         self._timing = Usage()
         """Of questions that were asked once more to time them."""
 
+    @classmethod
+    def states(cls, options: Mapping[str, str]) -> Mapping[str, str]:
+        return OPTIONS.states(options)
+
     def settings(self) -> Mapping[str, str]:
-        answered = ", ".join(sorted(self._endpoint.answered)) or "not stated"
-        told = {"endpoint": self._endpoint.address, "model": self._endpoint.model, "model as answered": answered}
+        answered = ", ".join(sorted({recorded_model(model) for model in self._endpoint.answered})) or "not stated"
+        model = recorded_model(self._endpoint.model)
+        told = {"endpoint": self._endpoint.address, "model": model, "model as answered": answered}
         told |= {GIVEN_UP: words} if (words := self._endpoint.given_up) else {}
         budget = f"estimated, {CHARACTERS} characters each"
         return told if self._budget is None else {**told, "tokens of the budget": budget}

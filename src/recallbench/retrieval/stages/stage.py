@@ -121,6 +121,11 @@ class Stage(ABC):
         """Return how many of `given` candidates it can move at most."""
         return given
 
+    @classmethod
+    def states(cls, options: Mapping[str, str]) -> Mapping[str, str]:
+        """Return what `settings` say in every run with these options: an audit holds results to it."""
+        return {}
+
     def settings(self) -> Mapping[str, str]:
         """Return what decides its answers beside its options, such as hashes of weights or a prompt."""
         return {}

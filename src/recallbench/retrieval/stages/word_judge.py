@@ -24,8 +24,12 @@ class WordJudge(JudgeStage):
     def likeness(answer: str, gold: str) -> float:
         """Return how much the words of two texts are alike, from 0 to 1."""
 
-    def settings(self) -> Mapping[str, str]:
+    @classmethod
+    def states(cls, options: Mapping[str, str]) -> Mapping[str, str]:
         return {"words": "without case, punctuation and articles", "declining": "by phrases"}
+
+    def settings(self) -> Mapping[str, str]:
+        return self.states({})
 
     def judge(self, question: Question, context: Sequence[Segment], answer: str) -> Judgement:
         return self.again(question, answer, {}) or Judgement()
