@@ -27,8 +27,8 @@ def stage_document(result: Result, way: Way | None, chosen: str | None, prices: 
         raise InputError(
             f"{result.folder} has no stages",
             expected="a result that was made by a pipeline",
-            found="a search alone",
-            remedy="make one with `recallbench run CORPUS --pipeline FILE`",
+            found="a search alone, which is a run without a pipeline, with or without a file",
+            remedy="make one with `recallbench run CORPUS --pipeline FILE`, of more stages than a search",
         )
     asked = result.metrics.retrieval.asked
     names = [stage.name for stage in pipeline.stages]
