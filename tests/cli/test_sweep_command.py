@@ -288,3 +288,19 @@ def test_a_killed_sweep_goes_on(tmp_path: Path) -> None:
     (tmp_path / "memory.py").write_text(FAILING.replace("if broken:", "if False:"))
     assert recallbench(*words[3:], cwd=tmp_path).returncode == 0
     assert [point["kept"] for point in document(tmp_path)["points"]] == [True, True, False]
+
+
+def test_a_dry_run_asks_little_and_says_what_the_whole_takes(tmp_path: Path) -> None:
+    written(tmp_path)
+    assert recallbench("sweep", "tune.toml", "-q", cwd=tmp_path).returncode == 0
+    (tmp_path / "tune.toml").write_text(GRID.replace("[1, 60]", "[7, 60]"))
+    done = recallbench("sweep", "tune.toml", "--dry-run", cwd=tmp_path)
+    assert done.returncode == 0
+    head, _, *rows, last = done.stdout.splitlines()
+    assert head == "dry run of tune: 5 points, 3 of them kept"
+    assert [row.split()[-1] == "kept" for row in rows] == [False, False, True, True, True]
+    assert last.startswith("The sweep takes about 0:0")
+    assert last.endswith("less what a race saves: estimated from 20 questions a point.")
+    # Nothing was written, and nothing kept of so few questions.
+    assert len(list((tmp_path / "out").iterdir())) == 1
+    assert len(list((tmp_path / "cache").rglob("*.json.gz"))) == 2

@@ -13,10 +13,11 @@ from recallbench.cli.command import EPILOG, PATH, argument, choice, command, fla
 from recallbench.cli.settings_file import take_settings
 from recallbench.corpora.labelled_sets import options as labelled_options
 from recallbench.corpora.matching import options as matching_options
-from recallbench.reports.table import print_parts
+from recallbench.reports.table import Part, Table, print_parts
 
 if TYPE_CHECKING:
     from recallbench.results.sweep.document import SweepDocument
+    from recallbench.studies.sweep.rehearsal import Rehearsal
 
 EXAMPLES = (
     "Examples: recallbench sweep tune.toml locomo; recallbench sweep tune.toml DIR --store pgvector --embedder minilm "
@@ -57,6 +58,7 @@ def _read_run(context: click.Context, _argument: click.Parameter, path: Path) ->
         default=0.01,
     ),
     flag("race/--no-race", "Drop points on the way that are told from the best.", default=True),
+    flag("dry-run", "Check the whole sweep, ask every point a few questions, and tell how long all of it would take."),
     option("measure", "What points are judged by, at the k of each where k is a parameter.", default="recall_any@10"),
     *options.of_corpus(*matching_options.OPTIONS, *labelled_options.OPTIONS),
     options.RANDOM_MATCHES,
@@ -80,6 +82,7 @@ def sweep(
     gate: tuple[str, ...],
     margin: float,
     race: bool,
+    dry_run: bool,
     measure: str,
     format: str,
     quiet: bool,
@@ -102,16 +105,44 @@ def sweep(
     from recallbench.compare.rules import parse_requirement
     from recallbench.scoring.measures.registry import parse
     from recallbench.studies.sweep.file import SweepFile
-    from recallbench.studies.sweep.study import SweepChoices
+    from recallbench.studies.sweep.study import SweepChoices, dry_sweep
     from recallbench.studies.sweep.study import sweep as run_sweep
 
     progress = listener(quiet)
     stated = SweepFile.read(file)
     choices = SweepChoices(parse(measure), margin, tuple(map(parse_requirement, gate)), race)
     run_options = obtain_corpus(corpus, others, progress)
+    if dry_run:
+        rehearsal = dry_sweep(stated, file, run_options, choices, progress)
+        print_parts(*_rehearsed(stated.name, rehearsal))
+        return 1 if any(each.failure for each in rehearsal.points) else 0
     study = run_sweep(stated, file, run_options, choices, progress, date.today())
     _show(study.document, study.folder, format)
     return 0 if study.holds else 1
+
+
+def _rehearsed(name: str, rehearsal: Rehearsal) -> list[Part]:
+    """Return a dry run as a table, what failed, and how long the whole would take."""
+    parameters = list(dict.fromkeys(name for each in rehearsal.points for name in each.point.parameters))
+    rows = [
+        [
+            each.point.name,
+            *(each.point.parameters.get(parameter, "–") for parameter in parameters),
+            "kept" if each.kept else "failed" if each.seconds is None else f"{each.seconds:.1f}",
+        ]
+        for each in rehearsal.points
+    ]
+    kept = sum(each.kept for each in rehearsal.points)
+    failed = [f"{each.point.name} failed: {each.failure}" for each in rehearsal.points if each.failure]
+    minutes, seconds = divmod(round(rehearsal.seconds), 60)
+    embedding = f", {rehearsal.embedding:.0f} s of it for vectors" if rehearsal.embedding >= 1 else ""
+    return [
+        f"dry run of {name}: {len(rows)} points, {kept} of them kept",
+        Table(["point", *parameters, "seconds"], rows, left=["point", *parameters]),
+        *failed,
+        f"The sweep takes about {minutes}:{seconds:02d}{embedding}, less what a race saves: estimated from "
+        f"{rehearsal.questions} questions a point.",
+    ]
 
 
 def _show(document: SweepDocument, folder: Path, format: str) -> None:

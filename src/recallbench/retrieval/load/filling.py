@@ -9,17 +9,27 @@ from recallbench.embedding.embedder import Embedder
 from recallbench.progress import Progress
 from recallbench.retrieval.opaque import OpaqueIds
 from recallbench.retrieval.request import Request, requests_of
+from recallbench.retrieval.timing import Timings
 from recallbench.stores.store import Store
 
 
-def fill(store: Store, haystacks: Iterable[Haystack], embedder: Embedder | None, progress: Progress) -> list[Request]:
+def fill(
+    store: Store,
+    haystacks: Iterable[Haystack],
+    embedder: Embedder | None,
+    progress: Progress,
+    timings: Timings | None = None,
+) -> list[Request]:
     """Put every haystack into the store, and return the requests for their questions, each with its own vector.
 
-    A store that holds one scope at a time in a run is not told to forget any, so that it holds all of them here.
+    A store that holds one scope at a time in a run is not told to forget any, so that it holds all of them here. The
+    time goes into the phases `prepare` and `ingest`.
     """
-    store.prepare(embedder.stored_dims if embedder is not None and store.needs_vectors else 0)
+    timings = timings or Timings()
+    with timings.phase("prepare"):
+        store.prepare(embedder.stored_dims if embedder is not None and store.needs_vectors else 0)
     ids, requests = OpaqueIds(), []
-    with progress.stage("ingesting", None, "segments") as advance:
+    with timings.phase("ingest"), progress.stage("ingesting", None, "segments") as advance:
         for haystack in haystacks:
             ids.admit(haystack)
             texts = [segment.text for segment in haystack.segments]

@@ -88,8 +88,7 @@ class AskedSystem:
         store = plan.open_system(self._embedder, self._progress, self._legs)
         self._closing.callback(store.close)
         result = self._retrieval
-        with result.timings.phase("ingest"):
-            requests = fill(store, self._haystacks, self._embedder, self._progress)
+        requests = fill(store, self._haystacks, self._embedder, self._progress, result.timings)
         self._requests = {request.question.id: request for request in requests}
         most = SLOW_SAMPLE if isinstance(store, PipelineStore) and store.is_slow else SAMPLE
         self._timed = frozenset(requests[place].question.id for place in sample_evenly(len(requests), most))

@@ -80,15 +80,18 @@ class Measuring:
         self,
         points: Sequence[SweepPoint],
         questions: SweepQuestions,
-        cache: SweepCache,
+        cache: SweepCache | None,
         sweep: str,
         progress: Progress,
         today: date,
     ) -> None:
+        """Without a cache nothing is kept, and nothing that is kept is taken."""
         self.outcomes = [PointOutcome(point) for point in points]
         self.questions, self._cache, self._sweep = questions, cache, sweep
         self.seconds: dict[str, float] = {}
-        """Wall clock of what was done, and of the stores among it."""
+        """Wall clock of what was done."""
+        self.computed = 0
+        """The texts that had no vector yet."""
         self._progress, self._today = progress, today
         self._closing = ExitStack()
         self._embedders: dict[Encoder, Embedder | None] = {}
@@ -114,7 +117,8 @@ class Measuring:
             try:
                 embedder = self._closing.enter_context(group[0].point.plan.open_embedder(self._progress))
                 if embedder is not None:
-                    embed_texts(self.questions.haystacks, embedder, sum(self.questions.sizes.values()))
+                    parts = embed_texts(self.questions.haystacks, embedder, sum(self.questions.sizes.values()))
+                    self.computed += sum(part.computed for part in parts.values())
                 sha256, sweep = self.questions.sha256, self._sweep
                 addresses = [answers_address(outcome.point.plan, sha256, embedder, sweep) for outcome in group]
             except RecallBenchError as error:
@@ -124,7 +128,7 @@ class Measuring:
             self._embedders[encoder], self._legs[encoder] = embedder, SharedLegs()
             self._closing.callback(self._legs[encoder].close)
             for outcome, outcome.address in zip(group, addresses, strict=True):
-                outcome.answers = self._cache.find(outcome.address)
+                outcome.answers = self._find(outcome.address)
 
     def ask_each(self, outcomes: Sequence[PointOutcome], places: Sequence[int], what: str) -> None:
         """Ask these points the questions at these places, one point after the other; a failed one stops no other."""
@@ -174,7 +178,8 @@ class Measuring:
         outcome.answers = system.answers
         if system.asked:
             self._fresh.add(outcome.address)
-            self._cache.keep(outcome.address, system.answers)
+            if self._cache is not None:
+                self._cache.keep(outcome.address, system.answers)
         outcome.kept = outcome.address not in self._fresh
 
     def _system(self, outcome: PointOutcome) -> AskedSystem:
@@ -182,7 +187,7 @@ class Measuring:
         system = self._systems.get(outcome.address)
         if system is None:
             plan, encoder = outcome.point.plan, outcome.point.encoder
-            found = outcome.answers or self._cache.find(outcome.address)
+            found = outcome.answers or self._find(outcome.address)
             system = self._systems[outcome.address] = AskedSystem(
                 plan,
                 self._embedders[encoder],
@@ -194,6 +199,9 @@ class Measuring:
             )
             self._closing.callback(system.close)
         return system
+
+    def _find(self, address: str) -> Answers | None:
+        return None if self._cache is None else self._cache.find(address)
 
     def _end(self, outcome: PointOutcome) -> None:
         """Close the system of a point; the next one that needs it opens it again."""

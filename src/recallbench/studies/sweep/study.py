@@ -36,6 +36,7 @@ from recallbench.studies.sweep.kept import SweepCache
 from recallbench.studies.sweep.measuring import Measuring, PointOutcome, SweepQuestions
 from recallbench.studies.sweep.parts import sweep_document
 from recallbench.studies.sweep.points import SweepPoint, settle_points
+from recallbench.studies.sweep.rehearsal import Rehearsal, rehearse
 
 MOST_OPEN = 16
 """Stores that a race keeps filled at the same time."""
@@ -74,6 +75,12 @@ class Parts:
     """None where there is nothing to split; then all are for tuning."""
 
 
+def dry_sweep(file: SweepFile, path: Path, base: Options, choices: SweepChoices, progress: Progress) -> Rehearsal:
+    """Check a sweep whole, and ask each of its points a few questions; raises what `sweep` would raise before."""
+    points, questions, _ = _prepared(file, path, base, choices, progress)
+    return rehearse(points, questions, SweepCache(base.cache_dir), file.sha256, progress)
+
+
 def sweep(
     file: SweepFile, path: Path, base: Options, choices: SweepChoices, progress: Progress, today: date
 ) -> SweepStudy:
@@ -82,14 +89,10 @@ def sweep(
     Answers are kept point by point: after an interruption the same sweep goes on from them.
     """
     started = time.perf_counter()
-    points = settle_points(file, base, choices.measure, path.parent)
-    _check_requirements(choices.requirements, points, base.depth)
-    folders.sweep()
     folder = free_folder(results_parent(base), folder_name(f"sweep_{file.name}", today, base.label))
     check_writable(folder)
-    questions = open_questions(points[0].plan.open_corpus(progress), base)
-    parts = split_parts(questions)
-    _refuse_out_of_reach(choices.requirements, questions, parts.tuning)
+    points, questions, parts = _prepared(file, path, base, choices, progress)
+    folders.sweep()
     support = "" if parts.split is None else f"; {parts.split.support.description}"
     progress.note(
         f"{len(points)} points, {len(questions.asked):,} questions each, {len(parts.tuning):,} to tune{support}"
@@ -124,6 +127,18 @@ def sweep(
             if not is_known(outcome.point.plan):
                 cache.drop(outcome.address)
     return SweepStudy(document, written)
+
+
+def _prepared(
+    file: SweepFile, path: Path, base: Options, choices: SweepChoices, progress: Progress
+) -> tuple[list[SweepPoint], SweepQuestions, Parts]:
+    """Return points and questions; raises all that can be known to be wrong before anything runs."""
+    points = settle_points(file, base, choices.measure, path.parent)
+    _check_requirements(choices.requirements, points, base.depth)
+    questions = open_questions(points[0].plan.open_corpus(progress), base)
+    parts = split_parts(questions)
+    _refuse_out_of_reach(choices.requirements, questions, parts.tuning)
+    return points, questions, parts
 
 
 def open_questions(corpus: Corpus, options: Options) -> SweepQuestions:
