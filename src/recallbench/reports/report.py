@@ -299,9 +299,12 @@ def _retrieval(metrics: Metrics) -> list[str]:
         )
     if search.failed:
         named = ", ".join(map(code, search.failed))
+        what, times = "store", "none of the times below is theirs"
+        if metrics.pipeline is not None:
+            what, times = "pipeline", "none of the times below is theirs, but those told as failed"
         lines.append(
-            f"**The store failed on {len(search.failed)} of them: {named}.** They count as empty rankings, and as false"
-            " retrievals where nothing should be found; none of the times below is theirs."
+            f"**The {what} failed on {len(search.failed)} of them: {named}.** They count as empty rankings, and as"
+            f" false retrievals where nothing should be found; {times}."
         )
     return lines
 
