@@ -15,6 +15,7 @@ ON_CANARY = ("run", "canary-locomo", "--embedder", "hash", "--store", "pgvector"
 CAPPED = "ef_search 10 caps every answer at 10 of the 50 hits asked for: --set ef_search=50, or --set iterative_scan="
 
 
+@pytest.mark.marked
 def test_a_capped_index_is_said_before_the_run_and_metered_after(tmp_path: Path) -> None:
     asked = (*ON_CANARY, "--weights", "cosine", "--set", "index=hnsw", "--set", "ef_search=10")
     rehearsed = recallbench(*asked, "--dry-run", cwd=tmp_path)
