@@ -15,15 +15,31 @@ import pipeline
 import scoring
 import search
 import startup
+import sweep
 import whole
 from row import show
+
+PARTS = (startup, scoring, api, pipeline, audit, compare, look, search, whole, embedding, sweep, memory)
 
 if __name__ == "__main__":
     raise SystemExit(
         show(
             [
                 row
-                for part in (startup, scoring, api, pipeline, audit, compare, look, search, whole, embedding, memory)
+                for part in (
+                    startup,
+                    scoring,
+                    api,
+                    pipeline,
+                    audit,
+                    compare,
+                    look,
+                    search,
+                    whole,
+                    embedding,
+                    sweep,
+                    memory,
+                )
                 for row in part.rows()
             ]
         )

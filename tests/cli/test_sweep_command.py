@@ -73,6 +73,7 @@ def test_every_point_of_a_grid_has_the_figures_of_a_run(tmp_path: Path) -> None:
     assert points["p3"]["estimate"] == of_run["recall_any@5"]
     assert points["p4"]["estimate"] == points["baseline"]["estimate"] == of_run["recall_any@10"]
     assert points["p1"]["estimate"] != points["p3"]["estimate"]
+    assert points["baseline"]["in_force"] == {"rrf.k": "60", "k": "10"}
     # What is judged at another k is the same system, and is asked once.
     assert points["p1"]["answers_sha256"] == points["p2"]["answers_sha256"] != points["p3"]["answers_sha256"]
     assert points["p1"]["p95_ms"] == points["p2"]["p95_ms"] > 0

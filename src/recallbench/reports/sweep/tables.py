@@ -18,7 +18,7 @@ def point_table(document: SweepDocument) -> Table:
     rows = [
         [
             point.name,
-            *(point.parameters.get(name, "–") for name in document.parameters),
+            *(point.in_force.get(name) or "–" for name in document.parameters),
             *_figures(point),
             _milliseconds(point.p50_ms),
             _milliseconds(point.p95_ms),
@@ -46,7 +46,7 @@ def point_sheet(document: SweepDocument) -> str:
         rows.append(
             [
                 point.name,
-                *(point.parameters.get(name, "") for name in document.parameters),
+                *(point.in_force.get(name, "") for name in document.parameters),
                 *("" if cell is None else str(cell) for cell in cells),
                 "; ".join(remarks(document, point)),
                 point.answers_sha256,

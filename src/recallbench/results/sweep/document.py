@@ -18,7 +18,8 @@ BASELINE = "baseline"
 
 class SweepPointPart(MetricsPart):
     name: str = Field(description="p1, p2 … in the order of the file; baseline for the system as it is")
-    parameters: dict[str, str]
+    parameters: dict[str, str] = Field(description="those that it sets itself")
+    in_force: dict[str, str] = Field(description="the value of every parameter of the sweep; empty where it has none")
     store: str
     variant: str = Field(description="settings of the store that are not its defaults")
     pipeline: str = Field(description="the stages in words; empty for search alone")

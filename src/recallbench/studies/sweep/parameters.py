@@ -8,11 +8,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from recallbench.confidential import without_secrets
 from recallbench.errors import UsageError
 from recallbench.retrieval.pipeline.pipeline import Pipeline
 from recallbench.retrieval.stages.registry import options_of
 from recallbench.retrieval.stages.stage import positive
 from recallbench.runs.options import Options
+from recallbench.runs.plan import Plan
 from recallbench.stores.registry import REFERENCE_STORE, asks_vectors, find_store
 
 K = "k"
@@ -64,6 +66,26 @@ def configure(base: Options, values: Mapping[str, str], folder: Path) -> Configu
     if "store" in values and "embedder" not in values and _is_without_vectors(options):
         options = replace(options, embedder=None, max_tokens=None)
     return Configured(options, k)
+
+
+def value_in_force(name: str, plan: Plan, k: int) -> str:
+    """Return the value that a parameter has in a plan, set or not; empty where the plan has no such thing."""
+    if name == K:
+        return str(k)
+    pipeline = plan.pipeline
+    stage = _stage_of(name, {spec.name: spec for spec in pipeline or ()})
+    if stage is not None:
+        spec = next(spec for spec in pipeline or () if spec.name == stage)
+        return str(spec.recorded()["options"].get(name.removeprefix(f"{stage}."), ""))
+    if name.startswith(OF_STORE):
+        option = name.removeprefix(OF_STORE)
+        kind = find_store(plan.address)
+        declared = None if kind is None or kind.outside else kind.find_option(option)
+        default = "" if declared is None or declared.default is None else declared.default
+        return without_secrets(plan.options.store_options).get(option, default)
+    of_run = {"store": plan.store, "embedder": plan.embedder, "max_tokens": plan.options.max_tokens}
+    value = (pipeline.source if pipeline is not None else None) if name == "pipeline" else of_run.get(name)
+    return "" if value is None else str(value)
 
 
 def unknown_parameter(name: str, options: Options, tables: Mapping[str, Mapping[str, Any]]) -> UsageError:

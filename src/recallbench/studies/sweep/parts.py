@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from recallbench import __version__
+from recallbench.confidential import without_secrets
 from recallbench.results.sweep.document import RacePart, SplitPart, SweepDocument, SweepPointPart
 from recallbench.runs.options import Options
 from recallbench.runs.placement import results_parent
@@ -17,6 +18,7 @@ from recallbench.stores.registry import variant_of
 from recallbench.studies.sweep.choosing import SHARES, Chosen, SweepCandidates, estimate_at, latency
 from recallbench.studies.sweep.file import SweepFile
 from recallbench.studies.sweep.measuring import PointOutcome
+from recallbench.studies.sweep.parameters import value_in_force
 
 
 def sweep_document(
@@ -34,6 +36,7 @@ def sweep_document(
     questions = candidates.questions
     names = dict.fromkeys(name for outcome in outcomes for name in outcome.point.parameters)
     measures = {str(outcome.point.measure) for outcome in outcomes}
+    ordered = list(names)
     dropped = {} if raced is None else {raced[1][drop.point]: drop.asked for drop in raced[0].dropped}
     return SweepDocument(
         schema_version="1",
@@ -49,12 +52,14 @@ def sweep_document(
         questions=len(questions.asked),
         clusters=len({question.cluster for question in questions.asked} - {""}),
         depth=base.depth,
-        parameters=list(names),
+        parameters=ordered,
         gates=[],
         split=None if split is None else _split_part(split, candidates),
         race=_race_part(raced, why_not),
         choice=chosen.part,
-        points=[_point_part(outcome, candidates, chosen, dropped.get(outcome.point.name)) for outcome in outcomes],
+        points=[
+            _point_part(outcome, candidates, chosen, dropped.get(outcome.point.name), names) for outcome in outcomes
+        ],
         environment=printable(stated_circumstances(base, Path(results_parent(base)))),
         seconds={},
     )
@@ -89,13 +94,18 @@ def _race_part(raced: tuple[Raced, Sequence[str]] | None, why_not: str) -> RaceP
 
 
 def _point_part(
-    outcome: PointOutcome, candidates: SweepCandidates, chosen: Chosen, dropped_after: int | None
+    outcome: PointOutcome,
+    candidates: SweepCandidates,
+    chosen: Chosen,
+    dropped_after: int | None,
+    parameters: Sequence[str],
 ) -> SweepPointPart:
     plan, answers, questions, name = outcome.point.plan, outcome.answers, candidates.questions, outcome.point.name
     tuning = estimate_at(outcome, questions, candidates.tuning)
     return SweepPointPart(
         name=name,
-        parameters=dict(outcome.point.parameters),
+        parameters=without_secrets(outcome.point.parameters),
+        in_force={each: value_in_force(each, plan, outcome.point.measure.k) for each in parameters},
         store=plan.store,
         variant=variant_of(plan.store, plan.options.store_options),
         pipeline=plan.pipeline.words() if plan.pipeline is not None else "",
