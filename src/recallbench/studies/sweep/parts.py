@@ -58,7 +58,7 @@ def sweep_document(
         race=_race_part(raced, why_not),
         choice=chosen.part,
         points=[
-            _point_part(outcome, candidates, chosen, dropped.get(outcome.point.name), names) for outcome in outcomes
+            _point_part(outcome, candidates, chosen, dropped.get(outcome.point.name), ordered) for outcome in outcomes
         ],
         environment=printable(stated_circumstances(base, Path(results_parent(base)))),
         seconds={},
