@@ -6,8 +6,8 @@ A segment is what a user says in one turn, each text once: 93,802 of them. The h
 100 tenants of about 1% each (--seed); ten of these together are one of 10%, fifty one of 50%, all of them one of 100%.
 Every question is asked in the tenant that holds its evidence, so that all shares are asked the same. The vectors are
 MiniLM's, from the cache or embedded first, which takes half an hour. Every search is the store's own. All stores of a
-share are filled first; then each question is asked of every one in turn, so that what else the machine does falls on
-all alike. How each index was built goes to stderr.
+share are filled first; then each question is asked of every one, in an order drawn anew, so that what else the machine
+does falls on all alike. How each index was built goes to stderr.
 """
 
 from __future__ import annotations
@@ -148,7 +148,9 @@ class Asker:
         return [*self.named, *figures, f"{median(self.milliseconds):.2f}", *self.built]
 
 
-def measure(turns: Turns, passages: Matrix, vectors: Matrix, kinds: Iterable[str], share: int) -> list[list[str]]:
+def measure(
+    turns: Turns, passages: Matrix, vectors: Matrix, kinds: Iterable[str], share: int, seed: int
+) -> list[list[str]]:
     """Return a row for each search, of stores whose tenants have that share; every question is asked of all in turn."""
     group = share * TENANTS // 100
     queries = [
@@ -159,8 +161,10 @@ def measure(turns: Turns, passages: Matrix, vectors: Matrix, kinds: Iterable[str
         for query in queries[:WARMING]:
             for asker in askers:
                 asker.store.search(query, K)
+        order = random.Random(seed)
         for query in queries:
-            for asker in askers:
+            # What one search reads of an index, the next one finds in memory: none is to be always the first.
+            for asker in order.sample(askers, len(askers)):
                 asker.ask(query)
         return [asker.row(turns, askers[0].answers) for asker in askers]
 
@@ -206,7 +210,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", type=Path, metavar="FILE", help="LongMemEval's file, as recallbench fetches it")
     parser.add_argument("--cache", type=Path, default=default_cache_dir(), help="where vectors are kept")
-    parser.add_argument("--seed", type=int, default=14, help="of the order in which items go to tenants")
+    parser.add_argument("--seed", type=int, default=14, help="of the orders of items and of searches")
     parser.add_argument("--types", nargs="*", choices=list(BUILDS), default=list(BUILDS), help="exact is always run")
     parser.add_argument("--shares", nargs="*", type=int, choices=(100, 50, 10, 1), default=(100, 50, 10, 1))
     arguments = parser.parse_args()
@@ -218,7 +222,7 @@ def main() -> None:
     print(f"{len(turns.texts)} turns, {len(turns.questions)} questions, k = {K}, seed {arguments.seed}\n", flush=True)
     before, kinds = MachineReading.take(), dict.fromkeys(("exact", *arguments.types))
     for number, share in enumerate(arguments.shares):
-        table = Table(HEAD, measure(turns, passages, queries, kinds, share)).markdown()
+        table = Table(HEAD, measure(turns, passages, queries, kinds, share, arguments.seed)).markdown()
         print("\n".join(table[2:] if number else table), flush=True)
     print(f"\n{MachineLoad.between(before, MachineReading.take()).sentence}")
 
