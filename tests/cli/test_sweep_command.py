@@ -78,6 +78,10 @@ def test_every_point_of_a_grid_has_the_figures_of_a_run(tmp_path: Path) -> None:
     assert points["p1"]["answers_sha256"] == points["p2"]["answers_sha256"] != points["p3"]["answers_sha256"]
     assert points["p1"]["p95_ms"] == points["p2"]["p95_ms"] > 0
     (folder,) = (tmp_path / "out").iterdir()
+    page = (folder / "report.html").read_text()
+    assert page.count("<svg") == 1
+    assert "p95 of a single warm search, ms" in page
+    assert "p4 (rrf.k = 60, k = 10) 0." in page
     with (folder / "points.csv").open() as sheet:
         assert [row["value"] for row in csv.DictReader(sheet)] == [
             str(point["estimate"]["value"]) for point in points.values()
@@ -305,3 +309,17 @@ def test_a_dry_run_asks_little_and_says_what_the_whole_takes(tmp_path: Path) -> 
     # Nothing was written, and nothing kept of so few questions.
     assert len(list((tmp_path / "out").iterdir())) == 1
     assert len(list((tmp_path / "cache").rglob("*.json.gz"))) == 2
+
+
+def test_a_point_that_fails_in_a_race_ends_it_for_no_other(tmp_path: Path) -> None:
+    tuned(tmp_path)
+    broken = TUNED.replace("id = known[query.text]", "id = known[query.text]\n        assert hidden != 7 or id < 150")
+    (tmp_path / "memory.py").write_text(broken)
+    (tmp_path / "tune.toml").write_text(LIST.replace("hidden = 3", "hidden = 7"))
+    done = recallbench("sweep", "tune.toml", "team", "-q", cwd=tmp_path)
+    assert done.returncode == 1
+    swept = document(tmp_path)
+    assert swept["race"]["run"]
+    assert [bool(point["failure"]) for point in swept["points"]] == [False, False, True, False]
+    assert swept["choice"]["chosen"] == "p2"
+    assert swept["points"][1]["held_out"]["n"] == 80

@@ -98,7 +98,8 @@ def sweep(
     one of the store; embedder, store, pipeline and k go by themselves. [[point]] lists points one by one, method =
     "random" with draws = 20 draws them; [run] holds options of this command, and [baseline] the system as it is.
     Answers are kept by all that decides them: a killed sweep goes on, and two sweeps share points. Leaves a folder with
-    report.md, sweep.json and points.csv. Exits with 1 where a point failed (the others go on) or none keeps the gates.
+    report.md, report.html, sweep.json and points.csv. Exits with 1 where a point failed (the others go on) or none
+    keeps the gates.
     """
     from recallbench.cli.bars import listener
     from recallbench.cli.measure.corpus_or_set import obtain_corpus
@@ -150,7 +151,7 @@ def _show(document: SweepDocument, folder: Path, format: str) -> None:
     from recallbench.reports.sweep.page import page
     from recallbench.reports.sweep.tables import point_sheet, point_table
     from recallbench.reports.sweep.words import choice_lines, conclusion, failures, header, notes, title
-    from recallbench.results.sweep.document import REPORT
+    from recallbench.results.sweep.document import PAGE, REPORT
 
     if format == "json":
         print(plain(document.model_dump_json(indent=1)))
@@ -159,5 +160,6 @@ def _show(document: SweepDocument, folder: Path, format: str) -> None:
     elif format == "markdown":
         print(page(document), end="")
     else:
-        below = [*choice_lines(document), *notes(document), *failures(document), f"report: {folder / REPORT}"]
+        places = [f"page: {folder / PAGE}", f"report: {folder / REPORT}"]
+        below = [*choice_lines(document), *notes(document), *failures(document), *places]
         print_parts(title(document), header(document), point_table(document), *below, conclusion(document))

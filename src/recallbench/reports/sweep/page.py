@@ -1,8 +1,11 @@
-"""`report.md` of a sweep."""
+"""`report.md` and `report.html` of a sweep."""
 
 from __future__ import annotations
 
 from recallbench.escaping.markdown import inline, opening
+from recallbench.escaping.web import html
+from recallbench.reports.page import Page, captioned, listing
+from recallbench.reports.sweep.picture import draw
 from recallbench.reports.sweep.tables import point_table
 from recallbench.reports.sweep.words import choice_lines, conclusion, failures, files, header, notes, title
 from recallbench.results.sweep.document import SweepDocument
@@ -19,3 +22,22 @@ def page(document: SweepDocument) -> str:
     lines += ["## How it was measured", "", *(f"- {opening(note)}" for note in notes(document)), ""]
     lines += [files(), ""]
     return "\n".join(lines)
+
+
+def web_page(document: SweepDocument) -> str:
+    """Return `report.html`: the same with its picture, in one file."""
+    plot = draw(document)
+    caption = "Each point by the questions held out; the front is that of the questions to choose by."
+    dropped = sum(point.dropped_after is not None for point in document.points)
+    if dropped:
+        caption += f" {dropped} points that the race dropped are in the table alone."
+    body = [
+        f"<p>{html(conclusion(document))}</p>",
+        f"<p>{html(header(document))}</p>",
+        *(captioned(plot.element(), caption) if plot is not None else ()),
+        *listing(choice_lines(document)),
+        *point_table(document).html(),
+        *listing(failures(document)),
+        *listing(notes(document)),
+    ]
+    return Page(title(document), body).html()

@@ -11,6 +11,7 @@ from recallbench.results.metrics_part import MetricsPart
 
 NAME = "sweep.json"
 REPORT = "report.md"
+PAGE = "report.html"
 POINTS = "points.csv"
 BASELINE = "baseline"
 """The name of the point that is the system as it was before."""

@@ -13,12 +13,12 @@ from recallbench.compare.rules import Requirement, is_out_of_reach
 from recallbench.corpora.records import Corpus
 from recallbench.errors import UsageError
 from recallbench.progress import Progress
-from recallbench.reports.sweep.page import page
+from recallbench.reports.sweep.page import page, web_page
 from recallbench.reports.sweep.tables import point_sheet
 from recallbench.results import manifest
 from recallbench.results.costs.prices import read_prices
 from recallbench.results.folder import check_writable, folder_name, free_folder, staged
-from recallbench.results.sweep.document import BASELINE, NAME, POINTS, REPORT, SweepDocument
+from recallbench.results.sweep.document import BASELINE, NAME, PAGE, POINTS, REPORT, SweepDocument
 from recallbench.retrieval.selection import select_haystacks
 from recallbench.runs.options import Options
 from recallbench.runs.placement import results_parent
@@ -249,5 +249,6 @@ def _write(folder: Path, document: SweepDocument) -> Path:
         write_lines(draft.temporary / NAME, [document.model_dump_json(indent=1), "\n"])
         write_lines(draft.temporary / POINTS, [point_sheet(document)])
         write_lines(draft.temporary / REPORT, [page(document)])
+        write_lines(draft.temporary / PAGE, [web_page(document)])
         write_lines(draft.temporary / manifest.NAME, [manifest.build(draft.temporary)])
     return draft.folder
