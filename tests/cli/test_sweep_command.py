@@ -240,6 +240,15 @@ def test_only_what_keeps_the_gates_is_chosen(tmp_path: Path) -> None:
     assert "has no baseline to compare with" in recallbench(*words, cwd=tmp_path).stderr
 
 
+def test_a_gate_against_a_baseline_that_failed_chooses_nothing(tmp_path: Path) -> None:
+    tuned(tmp_path)
+    broken = TUNED.replace("id = known[query.text]", "id = known[query.text]\n        assert hidden != 50")
+    (tmp_path / "memory.py").write_text(broken)
+    done = recallbench("sweep", "tune.toml", "team", "-q", "--gate", "p95 <= baseline", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "Nothing is chosen: the baseline has no figures, so nothing can be held to it." in done.stdout
+
+
 def test_a_part_that_is_too_small_to_choose_by_is_said_before(tmp_path: Path) -> None:
     written(tmp_path)
     done = recallbench("sweep", "tune.toml", "--limit", "20", cwd=tmp_path)

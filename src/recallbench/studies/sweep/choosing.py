@@ -195,6 +195,8 @@ def _gain(candidates: SweepCandidates, chosen: PointOutcome) -> tuple[float | No
 
 def _none_passes(candidates: SweepCandidates, requirements: Sequence[Requirement]) -> str:
     """Return which gate turns away the most points, and how near the nearest comes."""
+    if candidates.baseline is None and any(each.bound is None for each in requirements):
+        return "the baseline has no figures, so nothing can be held to it"
     turned = {str(each): len(candidates.outcomes) - len(candidates.passing([each])) for each in requirements}
     if not turned:
         return "no question counts"
