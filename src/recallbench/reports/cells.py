@@ -50,3 +50,10 @@ def interval(part: EstimatePart | IntervalPart | AnswerSharePart | Estimate, val
     of = getattr(part, "value", value)
     short = f", {TOO_SHORT}" if is_too_short(of, part.design_effect) else ""
     return Markup(f"{part.low:.4f} to {part.high:.4f}{short}")
+
+
+def milliseconds(value: float | None) -> str:
+    """Return a time at three digits, as far as it has any before the point; a dash where there is none."""
+    if value is None:
+        return "–"
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"

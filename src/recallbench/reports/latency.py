@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.escaping.markdown import opening
+from recallbench.reports.cells import milliseconds
 from recallbench.reports.table import Table
 from recallbench.results.latency import (
     NO_OP,
@@ -143,11 +144,12 @@ def times_line(folder: Path) -> str:
     if not warm:
         return ""
     whole, *parts = [
-        f"{latency.part or WHOLE} {_three(latency.percentiles()[0].value)}" for latency in (*warm, *_trips(by_state))
+        f"{latency.part or WHOLE} {milliseconds(latency.percentiles()[0].value)}"
+        for latency in (*warm, *_trips(by_state))
     ]
     p95 = warm[0].percentiles()[1].value
     told = f" ({', '.join(parts)})" if parts else ""
-    return f"one warm query, p50 ms: {whole}{told}; p95 {_three(p95)}; nearest ranks of {warm[0].n}"
+    return f"one warm query, p50 ms: {whole}{told}; p95 {milliseconds(p95)}; nearest ranks of {warm[0].n}"
 
 
 def folder_impossible_times(folder: Path) -> str:
@@ -173,10 +175,6 @@ def _parts_reading(by_state: Mapping[str, Sequence[StageLatency]], store_calls: 
             f"A no-op round trip goes over the transport of the searches with nothing to do at its end: {latency.n} "
             "of them, after the warm queries. No answer of the store can be faster."
         )
-
-
-def _three(milliseconds: float) -> str:
-    return f"{milliseconds:.3g}"
 
 
 def _bounded(percentile: Percentile) -> str:

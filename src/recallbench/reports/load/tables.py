@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recallbench.reports.cells import figure, share, system_name
+from recallbench.reports.cells import figure, milliseconds, share, system_name
 from recallbench.reports.table import Table
 from recallbench.results.load.levels import LatencyDocument, LevelPart, LoadPercentilePart, MeasuredSystemPart
 
@@ -88,13 +88,6 @@ def percentile(found: LoadPercentilePart) -> str:
     if found.low is None and found.high is None:
         return value
     return f"{value} ({milliseconds(found.low)} to {milliseconds(found.high)})"
-
-
-def milliseconds(value: float | None) -> str:
-    """Return a time at three digits, as far as it has any before the point; a dash where there is none."""
-    if value is None:
-        return "–"
-    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def remarks(row: LevelPart) -> Sequence[str]:

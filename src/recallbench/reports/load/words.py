@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recallbench.corpora.labelled_sets.set_name import short_names
-from recallbench.reports.load.tables import milliseconds, named_system, percentile
+from recallbench.reports.cells import milliseconds
+from recallbench.reports.load.tables import named_system, percentile
 from recallbench.results.load.levels import LatencyDocument, LevelPart
 from recallbench.scoring.paired import holm
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recallbench.escaping.sheet import csv_text
-from recallbench.reports.cells import figure, interval
+from recallbench.reports.cells import figure, interval, milliseconds
 from recallbench.reports.table import Table
 from recallbench.results.sweep.document import BASELINE, SweepDocument, SweepPointPart
 
@@ -20,8 +20,8 @@ def point_table(document: SweepDocument) -> Table:
             point.name,
             *(point.in_force.get(name) or "–" for name in document.parameters),
             *_figures(point),
-            _milliseconds(point.p50_ms),
-            _milliseconds(point.p95_ms),
+            milliseconds(point.p50_ms),
+            milliseconds(point.p95_ms),
             *([figure(point.usd_per_1000, 3)] if priced else []),
             "–" if point.front_share is None else f"{point.front_share:.0%}",
             "; ".join(remarks(document, point)) or "–",
@@ -77,7 +77,3 @@ def remarks(document: SweepDocument, point: SweepPointPart) -> Sequence[str]:
 def _figures(point: SweepPointPart) -> list[str]:
     out = point.held_out
     return [figure(point.tuning), *(["–", "–"] if out is None else [figure(out.value), interval(out)])]
-
-
-def _milliseconds(value: float | None) -> str:
-    return "–" if value is None else f"{value:.0f}" if value >= 100 else f"{value:.3g}"
