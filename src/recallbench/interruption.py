@@ -41,6 +41,10 @@ class TimeLimitExceeded(BaseException):
     """A call took too long; no Exception, so that the code it interrupts does not take it for one of its own."""
 
 
+class InterruptedWithResult(KeyboardInterrupt):
+    """An interruption of work that wrote what was done by then; its text says what, and where."""
+
+
 def raise_on_signals() -> None:
     """From now on each signal that ends the program raises KeyboardInterrupt, so that servers are stopped.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,13 +14,13 @@ from test_audit_mutations import assert_seen, audited
 
 from bolt import bolt_server
 from commandline import recallbench
+from example_server import example_server
 from recallbench.stores.postgres.embedded import EmbeddedServer
 from recallbench.stores.registry import SCHEMES, store_class
 from recallbench.stores.registry import STORES as REGISTERED
 from stages import sampled
 from stores.standin import database, standin_server
 
-SERVER = Path(__file__).resolve().parents[2] / "examples" / "http_memory.py"
 MEMORY = """
 __version__ = "7.2"
 
@@ -66,14 +64,8 @@ def store_options(store: str, folder: Path) -> Iterator[tuple[tuple[str, ...], d
         with bolt_server(folder) as environ:
             yield ("--store", "graph"), environ
     elif store == "http":
-        process = subprocess.Popen([sys.executable, SERVER, "--port", "0"], stdout=subprocess.PIPE, text=True)
-        assert process.stdout is not None
-        try:
-            address = process.stdout.readline().strip()
+        with example_server() as address:
             yield ("--store", address.replace("//", "//joe:s3cret@"), *HASH), {}
-        finally:
-            process.terminate()
-            process.communicate()
     elif store in ("python", "callable"):
         (folder / "my_memory.py").write_text(MEMORY)
         name = "my_memory:open_memory"

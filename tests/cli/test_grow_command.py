@@ -158,3 +158,16 @@ def test_an_option_that_would_do_nothing_is_refused(tmp_path: Path) -> None:
         done = recallbench("grow", *words, "--store", "bm25", cwd=tmp_path)
         assert done.returncode == 2
         assert words[1] in done.stderr
+
+
+@pytest.mark.marked
+def test_answers_that_an_index_cuts_short_are_said_before_and_counted_after(tmp_path: Path) -> None:
+    index = ("--embedder", "hash", "--weights", "cosine", "--set", "index=hnsw", "--set", "ef_search=10")
+    words = ("grow", "canary-locomo", "--store", "pgvector", *index, "--limit", "20", "--factors", "1,2")
+    done = recallbench(*words, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "ef_search 10 caps every answer at 10 of the 50 hits asked for" in done.stderr
+    assert "1x: rows of the calls for 50: 1,000 asked, 380 eligible, 200 returned (52.6% of the eligible); 20" in (
+        done.stdout
+    )
+    assert "2x: rows of the calls for 50: 1,000 asked, 760 eligible, " in done.stdout

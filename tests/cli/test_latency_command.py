@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 
 from commandline import recallbench
+from example_server import example_server
 from labelled_sets import beir
 from recallbench.results.load.reading import read_latency
 
 SHORT = ("--seconds", "0.2", "--limit", "40", "--out", "out", "-q")
+FUSE = '[[stage]]\nkind = "fuse"\nmethod = "rrf"\n'
 STALLING = """
 import time
 
@@ -128,7 +130,9 @@ def test_a_rate_that_cannot_be_reached_is_a_row(tmp_path: Path) -> None:
         (("--clients", "1,x"), "--clients 1,x are no whole numbers"),
         (("--rates", "0"), "--rates 0 are no numbers above 0"),
         (("--at", "nan"), "--at nan are no numbers above 0"),
-        (("--seconds", "0"), "0"),
+        (("--seconds", "0"), "0 is not in the range 0<x<=3600"),
+        (("--seconds", "nan"), "nan is no number"),
+        (("--seconds", "inf"), "inf is not in the range 0<x<=3600"),
         (("--against-set", "x"), "--set x can't be read"),
         (("--sizes", "500", "--limit", "5"), "500x left out: there are documents for 3x"),
     ],
@@ -168,13 +172,14 @@ def test_an_interruption_keeps_the_levels_that_were_done(tmp_path: Path) -> None
     (tmp_path / "memory.py").write_text(STALLING.replace("CALL", pace))
     words = ("latency", "team", "--store", "python:memory:Memory", "--rates", "2,40", "--arrivals", "constant")
     fresh = {"OPENBLAS_NUM_THREADS": "1"}
-    done = recallbench(*words, "--seconds", "1.1", "--out", "out", cwd=tmp_path, env=fresh)
+    done = recallbench(*words, "--seconds", "1.1", "--out", "out", "-q", cwd=tmp_path, env=fresh)
     assert (done.returncode, done.stdout) == (130, "")
     (folder,) = (tmp_path / "out").iterdir()
     study = read_latency(folder)
     assert [row.rate for row in study.rows] == [None, 2.0]
     assert (study.finished, study.why_ended) == (False, "interrupted")
-    assert f"the 2 levels so far are whole, and stand in {folder.relative_to(tmp_path)}" in done.stderr
+    report = f"{folder.relative_to(tmp_path)}/report.md"
+    assert done.stderr == f"recallbench: interrupted; the 2 levels so far are whole: {report}\n"
 
 
 @pytest.mark.marked
@@ -185,9 +190,67 @@ def test_a_result_is_asked_again_with_its_own_options(tmp_path: Path) -> None:
     done = recallbench("latency", "r", *words, cwd=tmp_path)
     assert done.returncode == 0
     document = json.loads(done.stdout)
+    (folder,) = (tmp_path / "out").iterdir()
+    audited = recallbench("audit", str(folder), cwd=tmp_path)
+    assert audited.returncode == 2
+    assert "found: a latency study, as its latency.json says\n" in audited.stderr
     assert (document["corpus"], document["questions"], document["depth"]) == ("canary-locomo", 30, 50)
     assert document["systems"][0]["store"] == "bm25"
     metrics = json.loads((tmp_path / "r" / "metrics.json").read_text())
     # Every question is asked as often as any other, or once more.
     headline = metrics["headline"][0]["estimate"]["value"]
     assert document["rows"][0]["quality"][0]["value"] == pytest.approx(headline, abs=0.05)
+
+
+@pytest.mark.marked
+def test_a_time_over_a_transport_has_its_parts_and_its_least(tmp_path: Path) -> None:
+    with example_server("--words") as address:
+        words = ("latency", "canary-locomo", "--store", address, "--clients", "1,2", "--rates", "20")
+        done = recallbench(*words, *SHORT, "--format", "json", cwd=tmp_path)
+    assert done.returncode == 0
+    document = json.loads(done.stdout)
+    (trips,) = document["round_trips"]
+    assert len(trips["ms"]) == 40
+    for row in document["rows"]:
+        waiting, store, rest = row["parts"]
+        assert [part["name"] for part in row["parts"]] == ["waiting", "store call", "adapter and stages"]
+        assert (waiting["p50"] == 0) == (row["kind"] == "closed")
+        assert 0 < store["p50"] < row["p95"]["value"]
+        assert rest["p50"] > 0
+        assert row["rows"]["returned"] == row["rows"]["eligible"] <= row["rows"]["asked"] == 50 * row["n"]
+    report = next((tmp_path / "out").glob("*/report.md")).read_text()
+    assert "## What a time is made of" in report
+    assert "The transport: a round trip without work takes" in report
+
+
+@pytest.mark.marked
+def test_two_pipelines_are_asked_in_turns_at_several_sizes(tmp_path: Path) -> None:
+    (tmp_path / "lexical.toml").write_text('[[stage]]\nkind = "search"\nmethod = "lexical"\n' * 2 + FUSE)
+    words = ("latency", "canary-locomo", "--store", "bm25", "--against-pipeline", "lexical.toml", "--clients", "1")
+    done = recallbench(*words, "--at", ".5", "--sizes", "1,2", *SHORT, "--format", "json", cwd=tmp_path)
+    assert done.returncode == 0
+    document = json.loads(done.stdout)
+    assert [bool(system["pipeline"]) for system in document["systems"]] == [False, True]
+    assert [(row["side"], row["size"], row["kind"]) for row in document["rows"]] == [
+        (side, size, kind) for size in (1, 2) for kind in ("closed", "open") for side in "AB"
+    ]
+    small, large = (row for row in document["rows"] if (row["side"], row["kind"]) == ("A", "closed"))
+    assert large["stored"] == 2 * small["stored"]
+    assert {(found["size"], found["percentile"]) for found in document["differences"]} == {
+        (size, share) for size in (1, 2) for share in ("p50", "p95")
+    }
+
+
+@pytest.mark.marked
+def test_answers_that_an_index_cuts_short_are_counted_in_each_level(tmp_path: Path) -> None:
+    index = ("--embedder", "hash", "--weights", "cosine", "--set", "index=hnsw", "--set", "ef_search=10")
+    words = ("latency", "canary-locomo", "--store", "pgvector", *index, "--clients", "1", "--rates", "20")
+    done = recallbench(*words, *(word for word in SHORT if word != "-q"), cwd=tmp_path)
+    assert done.returncode == 0
+    assert "ef_search 10 caps every answer at 10 of the 50 hits asked for" in done.stderr
+    (folder,) = (tmp_path / "out").iterdir()
+    rows = read_latency(folder).rows
+    assert all(row.rows is not None and row.rows.short_calls == row.n for row in rows)
+    assert all(row.rows.returned <= 10 * row.n < row.rows.eligible for row in rows if row.rows)
+    assert "rows returned" in done.stdout.splitlines()[1]
+    assert "The store answers with fewer rows than asked: at the worst level " in done.stdout

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,11 +10,11 @@ from typing import Any
 import pytest
 
 from commandline import recallbench
+from example_server import example_server
 from scripted_server import scripted_server
 from stages import sampled
 
 ROOT = Path(__file__).resolve().parents[2]
-SERVER = ROOT / "examples" / "http_memory.py"
 MEMORY = """
 __version__ = "7.2"
 
@@ -58,17 +55,8 @@ def workspace(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module", params=["--words", "--port=0"], ids=["words", "vectors"])
 def server(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Start the example server as its users do, and return its address."""
-    process = subprocess.Popen(
-        [sys.executable, SERVER, "--port", "0", request.param], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    try:
-        yield process.stdout.readline().strip()
-    finally:
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 0
-        process.stdout.close()
+    with example_server(request.param) as address:
+        yield address
 
 
 def metrics_of(folder: Path) -> dict[str, Any]:

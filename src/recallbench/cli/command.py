@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +18,15 @@ Declaration = Callable[[Callable[..., int]], Callable[..., int]]
 PATH = click.Path(path_type=Path)
 VARIABLES = "Each option is also a variable RECALLBENCH_<NAME>, such as RECALLBENCH_STORE."
 EPILOG = f"{VARIABLES} With --config it is also a key of a TOML file."
+
+
+class Finite(click.FloatRange):
+    """A range of numbers, to which `nan` does not belong: it is neither below nor above any bound."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if math.isnan(number := float(super().convert(value, param, ctx))):
+            self.fail(f"{value} is no number.", param, ctx)
+        return number
 
 
 class Command(click.Command):

@@ -16,7 +16,13 @@ from recallbench.cli.program import program
 from recallbench.cli.screen import screen_output
 from recallbench.confidential import remember_environment, remember_logins, sanitised
 from recallbench.errors import RecallBenchError, UsageError
-from recallbench.interruption import PATIENCE, end_in_time, forget_interrupted_exec, raise_on_signals
+from recallbench.interruption import (
+    PATIENCE,
+    InterruptedWithResult,
+    end_in_time,
+    forget_interrupted_exec,
+    raise_on_signals,
+)
 
 HASH_SEED = "42"
 MEASURING = ("run", "versions", "repeat", "evaluate", "grow", "latency", "sweep")
@@ -49,8 +55,9 @@ def run_program(arguments: Sequence[str] | None = None) -> NoReturn:
     end_in_time(FORCED, INTERRUPTED, _sweep_servers)
     try:
         code = _run(arguments)
-    except KeyboardInterrupt:
-        _print_error(f"interrupted; {UNHARMED}")
+    except KeyboardInterrupt as interruption:
+        done = str(interruption) if isinstance(interruption, InterruptedWithResult) else UNHARMED
+        _print_error(f"interrupted; {done}")
         code = INTERRUPTED
         forget_interrupted_exec()
     sys.exit(code)

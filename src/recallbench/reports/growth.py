@@ -10,9 +10,11 @@ from recallbench.escaping.markdown import Markup, opening
 from recallbench.reports.cells import figure, interval
 from recallbench.reports.panel import LINE, SECOND, THIRD, Axis, Panel
 from recallbench.reports.plot import Plot
+from recallbench.reports.returned import returned_sentences
 from recallbench.reports.table import Table
 from recallbench.results.metrics import EstimatePart
 from recallbench.scoring.quantiles import NEAREST_RANK
+from recallbench.scoring.returned import ReturnedRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ class Size:
     """Of single warm queries, a sample."""
     queries: int
     ingest_seconds: float
+    returned: tuple[ReturnedRows, ...]
+    """Rows asked for and returned, of each call."""
     disturbed: str = ""
     """The other load of the machine, where it was not quiet."""
     impossible: str = ""
@@ -117,7 +121,12 @@ def notes(growth: Growth) -> list[str]:
         lines.append(
             f"{growth.passed_over} of {growth.pool} documents {reason}: no {distractors} there, and not added to it."
         )
-    remarks = [(size, remark) for size in growth.sizes for remark in (size.disturbed, size.impossible) if remark]
+    remarks = [
+        (size, remark)
+        for size in growth.sizes
+        for remark in (*(f"{line}." for line in returned_sentences(size.returned)), size.disturbed, size.impossible)
+        if remark
+    ]
     lines += [f"{size.factor}x: {remark}" for size, remark in remarks]
     return [
         *lines,

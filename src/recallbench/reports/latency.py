@@ -130,9 +130,14 @@ def impossible_times(by_state: Mapping[str, Sequence[StageLatency]]) -> str:
     if found is None:
         return ""
     search, trip = (latency.percentiles()[0].value for latency in found)
+    return impossible_sentence(search, trip, found[1].n)
+
+
+def impossible_sentence(search: float, trip: float, trips: int) -> str:
+    """Return that searches with this p50 are too fast to be a store's, given that of round trips without work."""
     return (
         f"These can't be the times of the store: the p50 of its searches is {search:.3f} ms, that of a round trip "
-        f"without work over the same transport is {trip:.3f} ms ({found[1].n} of them). Are answers kept in this "
+        f"without work over the same transport is {trip:.3f} ms ({trips} of them). Are answers kept in this "
         "process, or does the no-op do work?"
     )
 

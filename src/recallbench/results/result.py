@@ -18,12 +18,17 @@ from recallbench.reading import document, parsed, regular
 from recallbench.results import manifest
 from recallbench.results.dataset import Dataset, read_dataset
 from recallbench.results.folder import BLOCKED, not_a_result
+from recallbench.results.load.levels import NAME as LATENCY
 from recallbench.results.metrics import OVERALL, EstimatePart, HeadlinePart, Metrics
 from recallbench.results.rankings import Rankings, judge_rows
 from recallbench.results.rows import Row, read_rows
+from recallbench.results.sweep.document import NAME as SWEEP
 
 METRICS = "metrics.json"
 ENVIRONMENT = "environment.json"
+STUDIES = {LATENCY: "a latency study", SWEEP: "a sweep"}
+"""What lies in folders of other kinds, by the file that says so."""
+READ_ITS_REPORT = "its report.md says what follows from it, and its manifest.json holds the sha256 of each of its files"
 
 
 class Result:
@@ -101,6 +106,9 @@ def open_result(folder: Path) -> Result:
     if (folder / BLOCKED).exists():
         raise not_a_result(folder, f"{BLOCKED}: the run could not be made")
     if not path.exists():
+        for name, study in STUDIES.items():
+            if (folder / name).exists():
+                raise not_a_result(folder, f"{study}, as its {name} says", READ_ITS_REPORT)
         raise not_a_result(folder, f"{METRICS} is missing")
     try:
         return Result(folder, Metrics.model_validate(parsed(document(path), path), strict=True))

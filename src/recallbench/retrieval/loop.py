@@ -10,7 +10,6 @@ from functools import partial
 
 from recallbench.corpora.records import Haystack
 from recallbench.embedding.embedder import Embedder, Embeddings
-from recallbench.errors import Blocked, InputError
 from recallbench.machine_load import MachineReading
 from recallbench.progress import Advance, Progress
 from recallbench.retrieval.at_once import Attempt
@@ -21,10 +20,10 @@ from recallbench.retrieval.pipeline.trace import QuestionTrace
 from recallbench.retrieval.ranking import Ranking, rank_hits
 from recallbench.retrieval.record import Calls, Retrieval, SegmentTokens
 from recallbench.retrieval.request import Request, requests_of
+from recallbench.retrieval.round_trips import time_round_trips
 from recallbench.retrieval.timing import (
     COLD_SAMPLE,
-    NO_OP_SECONDS,
-    NO_OPS,
+    IN_THIS_PROCESS,
     SAMPLE,
     SLOW_SAMPLE,
     QueryTime,
@@ -35,7 +34,6 @@ from recallbench.stores.store import Hit, Store
 
 COMPARING = "trying the pipeline without each stage"
 """What is done, for those who wait, when every question was asked."""
-HERE = "the store runs in this process"
 Haystacks = Callable[[], Iterable[Haystack]]
 
 
@@ -76,7 +74,7 @@ def retrieve(
     if control is not None:
         control.prepare(0)
     if store.call_seconds is None:
-        timings.undivided = HERE
+        timings.undivided = IN_THIS_PROCESS
     result.version = store.version()
     timings.server = store.server_cpu_seconds
     if pipeline is not None:
@@ -169,7 +167,7 @@ def ask(
             result.traces += _traces(store, requests, calls.depth, compared)
     _time(store, sample, "warm", result)
     if not timings.no_ops and sample:
-        timings.no_ops += _no_ops(store)
+        timings.no_ops += time_round_trips(store)
 
 
 def _time(store: Store, sample: Sequence[Request], state: str, result: Retrieval) -> None:
@@ -194,22 +192,6 @@ def _time(store: Store, sample: Sequence[Request], state: str, result: Retrieval
             call = store.call_seconds - called
             timed = replace(timed, store_call=1000 * call, adapter=1000 * max(0.0, searching - call))
         result.timings.sample.append(timed)
-
-
-def _no_ops(store: Store) -> list[float]:
-    """Return the milliseconds of round trips without work; none where the store has no transport, or its fails."""
-    milliseconds: list[float] = []
-    ends = time.perf_counter() + NO_OP_SECONDS
-    try:
-        if not store.round_trip():  # the first one prepares what the others go by
-            return []
-        while len(milliseconds) < NO_OPS and time.perf_counter() < ends:
-            started = time.perf_counter()
-            store.round_trip()
-            milliseconds.append(1000 * (time.perf_counter() - started))
-    except (InputError, Blocked):
-        return []  # every question has its answer: a run does not end for want of this
-    return milliseconds
 
 
 def _traces(store: PipelineStore, requests: Sequence[Request], depth: int, advance: Advance) -> Iterator[QuestionTrace]:

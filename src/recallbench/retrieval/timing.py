@@ -13,12 +13,10 @@ SAMPLE = 200
 """Queries timed one by one; a pipelined phase only has a total."""
 SLOW_SAMPLE = 20
 """The same, of a pipeline in which a stage takes milliseconds or more."""
-NO_OPS = 40
-"""Round trips without work that are timed, over the transport of the searches."""
-NO_OP_SECONDS = 2.0
-"""Seconds after which no further one is made."""
 TOLD_FROM = 1.0
 """Seconds from which on the load of a machine is told: Linux counts in hundredths of a second."""
+IN_THIS_PROCESS = "the store runs in this process"
+"""Why its own calls can't be told from what the adapter does around them."""
 COLD_SAMPLE = 3
 """Queries timed in a fresh session each; making a session costs more than the query."""
 

@@ -25,6 +25,7 @@ from recallbench.scoring.calls import clusters_of, judge_calls
 from recallbench.scoring.estimate import estimates
 from recallbench.scoring.measures.registry import parse
 from recallbench.scoring.quantiles import quantile
+from recallbench.scoring.returned import returned_rows
 from recallbench.stores.registry import variant_of
 from recallbench.studies.sizes import find_sizes
 
@@ -35,6 +36,8 @@ SEED = 42
 def growth(options: Options, factors: Sequence[int], distractors: Path | None, seed: int, progress: Progress) -> Growth:
     """Fill a fresh store and ask it, once for each factor; questions, gold and encoder stay the same."""
     plan = plan_run(options)
+    for line in plan.announcements:
+        progress.note(line)
     corpus = plan.open_corpus(progress)
     found = find_sizes(corpus, options.corpus, factors, distractors, progress)
     sizes, version = [], ""
@@ -100,6 +103,7 @@ def _size(factor: int, haystacks: Sequence[Haystack], retrieval: Retrieval) -> S
         p95_ms=None if p95 is None else round(p95, 4),
         queries=len(times),
         ingest_seconds=round(timings.phases.get("ingest", 0.0), 4),
+        returned=returned_rows(calls, [question.kind for question in retrieval.questions]),
         disturbed="" if load is None or load.quiet else load.sentence,
         impossible=impossible_times({"warm": latencies(timings.sample, (), "warm"), **round_trips(timings.no_ops)}),
     )

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recallbench.retrieval.load.arrivals import question_order
+from recallbench.retrieval.load.arrivals import arrival_times, question_order
+from recallbench.retrieval.load.call import Client, LoadCall
 from recallbench.retrieval.load.closed_loop import closed_loop
-from recallbench.scoring.load.figures import why_void
+from recallbench.retrieval.load.open_loop import open_loop
+from recallbench.scoring.load.figures import time_parts, why_void
 from recallbench.scoring.load.percentiles import load_percentiles
 from recallbench.scoring.load.saturation import saturation
 from recallbench.scoring.load.turns import turns_difference, turns_order
@@ -121,7 +123,8 @@ def test_two_turns_of_one_system_differ_once_in_twenty(share: float, expected: i
 
 
 @pytest.mark.marked
-def test_real_turns_of_one_store_differ_once_in_twenty() -> None:
+@pytest.mark.parametrize("rate", [None, 1500.0])
+def test_real_turns_of_one_store_differ_once_in_twenty(rate: float | None) -> None:
     """60 comparisons of a store in this process with itself, 20 blocks each: 3 of 60 are to be expected, 8 are not."""
     rng, rejected = np.random.default_rng(1), 0
     rows, questions = rng.normal(size=(400, 64)), rng.normal(size=(50, 64))
@@ -132,10 +135,30 @@ def test_real_turns_of_one_store_differ_once_in_twenty() -> None:
 
     for seed in range(60):
         sides: tuple[list[list[float]], list[list[float]]] = ([], [])
-        for _, side in turns_order(10, seed):
-            block = closed_loop([ask], question_order(50, seed), 1.0, 60)
+        for pair, side in turns_order(10, seed):
+            order, clients = question_order(50, seed), [Client(ask)]
+            if rate is None:
+                block = closed_loop(clients, order, 1.0, 60)
+            else:
+                times = arrival_times(rate, 1.0, "poisson", 1000 * seed + pair, 60)
+                block = open_loop(clients, times, order, times[-1], 1.0)
             sides[side].append([1000 * call.latency for call in block.calls])
         found = turns_difference(*sides, 0.95)
         assert found is not None
         rejected += found.test.p <= 0.05
     assert rejected < 8
+
+
+def test_a_time_is_made_of_waiting_the_store_and_what_is_around_it() -> None:
+    def call(started: float, finished: float, store: float | None) -> LoadCall:
+        return LoadCall(0, 0, 0.0, 0.0, started, finished, (), store_call=store)
+
+    told = time_parts([call(0.001, 0.004, 0.002), call(0.0, 0.0015, 0.001), call(0.0, 0.002, 0.0005)])
+    assert [(part.name, round(part.p50, 6), round(part.p95, 6)) for part in told] == [
+        ("waiting", 0.0, 1.0),
+        ("store call", 1.0, 2.0),
+        ("adapter and stages", 1.0, 1.5),
+    ]
+    within = time_parts([call(0.001, 0.004, None)])
+    assert [(part.name, round(part.p50, 6)) for part in within] == [("waiting", 1.0), ("answering", 3.0)]
+    assert time_parts([]) == ()

@@ -15,7 +15,8 @@ from recallbench.reading import is_finite, objects
 from recallbench.results.answers import read_answers
 from recallbench.results.answers_part import AnswersPart
 from recallbench.results.latency import NAME, NO_OP
-from recallbench.retrieval.timing import COLD_SAMPLE, NO_OPS, SAMPLE, SLOW_SAMPLE, sample_evenly
+from recallbench.retrieval.round_trips import NO_OPS
+from recallbench.retrieval.timing import COLD_SAMPLE, SAMPLE, SLOW_SAMPLE, sample_evenly
 
 _DIGITS = 1e-4
 """environment.json has its seconds to four digits, timings.jsonl to six."""

@@ -8,10 +8,8 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from recallbench.cli import options
-from recallbench.cli.command import EPILOG, PATH, argument, choice, command, flag, is_given, option
+from recallbench.cli.command import EPILOG, PATH, Finite, argument, choice, command, flag, is_given, option
 from recallbench.corpora.labelled_sets import options as labelled_options
 from recallbench.corpora.matching import options as matching_options
 from recallbench.reports.table import print_parts
@@ -42,7 +40,7 @@ SIZES, CLIENTS, RATES, SHARES = "1,2,5", "1,2,4,8", "20,50", ".5,.7,.9"
     option(
         "seconds",
         "How long each level takes; left out, it also ends after 10,000 calls.",
-        type=click.FloatRange(0, min_open=True),
+        type=Finite(0, 3600, min_open=True),
         default=5.0,
     ),
     option("seed", "The seed of arrivals, questions and turns.", type=int, default=42),
@@ -136,13 +134,11 @@ def _second(first: Options, store: str | None, pipeline: Path | None, assignment
     from recallbench.stores.options import read_assignments
 
     set_options = read_assignments(list(assignments))
-    alike: Mapping[str, str] = first.store_options if store is None or store == first.store else {}
-    return replace(
-        first,
-        store=store or first.store,
-        store_options={**alike, **set_options},
-        pipeline=Pipeline.read(pipeline) if pipeline is not None else first.pipeline if store is None else None,
-    )
+    stages = Pipeline.read(pipeline) if pipeline is not None else first.pipeline if store is None else None
+    # A pipeline of legs of its own has no use for the first one's store.
+    inherited = first.store if stages is None or stages.searches_store else None
+    alike: Mapping[str, str] = first.store_options if inherited is not None and store in (None, first.store) else {}
+    return replace(first, store=store or inherited, store_options={**alike, **set_options}, pipeline=stages)
 
 
 def _with_encoder_if_used(system: Options) -> Options:
@@ -159,7 +155,7 @@ def _with_encoder_if_used(system: Options) -> Options:
 def _show(document: LatencyDocument, folder: Path, format: str) -> None:
     from recallbench.escaping.document import plain
     from recallbench.reports.load.page import page
-    from recallbench.reports.load.tables import difference_table, level_table
+    from recallbench.reports.load.tables import difference_table, level_table, part_table
     from recallbench.reports.load.words import conclusion, notes, title
     from recallbench.results.load.levels import REPORT
 
@@ -173,7 +169,9 @@ def _show(document: LatencyDocument, folder: Path, format: str) -> None:
     if format == "csv":
         print(table.csv(), end="")
         return
-    tables = [table, *([difference_table(document)] if document.differences else [])]
+    parts = part_table(document)
+    differences = difference_table(document) if document.differences else None
+    tables = [each for each in (table, parts, differences) if each is not None]
     if format == "html":
         print("\n".join(line for each in tables for line in each.html()))
         return

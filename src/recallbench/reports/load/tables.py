@@ -7,6 +7,10 @@ from collections.abc import Sequence
 from recallbench.reports.cells import figure, milliseconds, share, system_name
 from recallbench.reports.table import Table
 from recallbench.results.load.levels import LatencyDocument, LevelPart, LoadPercentilePart, MeasuredSystemPart
+from recallbench.scoring.load.figures import STORE_CALL
+
+LEFT = ["system", "loop"]
+"""Columns of words, which name a level."""
 
 
 def named_system(system: MeasuredSystemPart) -> str:
@@ -22,11 +26,9 @@ def level_table(document: LatencyDocument) -> Table:
     rows = document.rows
     several, sizes = len(document.systems) > 1, len({row.size for row in rows}) > 1
     measures = [quality.measure for quality in rows[0].quality]
+    short = any(row.rows is not None and row.rows.short_calls for row in rows)
     columns = [
-        *(["system"] if several else []),
-        *(["size"] if sizes else []),
-        "loop",
-        "clients",
+        *_names(several, sizes),
         "utilisation",
         "n",
         "answers/s",
@@ -36,14 +38,12 @@ def level_table(document: LatencyDocument) -> Table:
         "slowest ms",
         "lag p99 ms",
         *measures,
+        *(["rows returned"] if short else []),
         "remarks",
     ]
     cells = [
         [
-            *([row.side] if several else []),
-            *([f"{row.size}x ({row.stored})"] if sizes else []),
-            "closed" if row.rate is None else f"open, {row.rate:.4g}/s",
-            str(row.clients),
+            *_named(row, several, sizes),
             "–" if row.utilisation is None else share(row.utilisation),
             str(row.n),
             f"{row.throughput:.4g}",
@@ -51,12 +51,27 @@ def level_table(document: LatencyDocument) -> Table:
             milliseconds(row.slowest_ms),
             "–" if row.rate is None else milliseconds(row.lag_p99_ms),
             *(figure(quality.value) for quality in row.quality),
+            *([_returned(row)] if short else []),
             "; ".join(remarks(row)) or "–",
         ]
         for row in rows
     ]
-    left = ["system", "loop", "remarks"]
-    return Table(columns, cells, caption="Levels of load", left=left)
+    return Table(columns, cells, caption="Levels of load", left=[*LEFT, "remarks"])
+
+
+def part_table(document: LatencyDocument) -> Table | None:
+    """Return what the times of each level are made of; None where no system tells its own calls apart."""
+    rows = [row for row in document.rows if row.parts]
+    parts = list(dict.fromkeys(part.name for row in rows for part in row.parts))
+    if STORE_CALL not in parts:
+        return None
+    several, sizes = len(document.systems) > 1, len({row.size for row in rows}) > 1
+    columns = [*_names(several, sizes), *(f"{part} {share} ms" for part in parts for share in ("p50", "p95"))]
+    cells = []
+    for row in rows:
+        told = {part.name: (milliseconds(part.p50), milliseconds(part.p95)) for part in row.parts}
+        cells.append([*_named(row, several, sizes), *(cell for part in parts for cell in told.get(part, ("–", "–")))])
+    return Table(columns, cells, caption="What a time is made of", left=LEFT)
 
 
 def difference_table(document: LatencyDocument) -> Table:
@@ -99,6 +114,23 @@ def remarks(row: LevelPart) -> Sequence[str]:
         *([f"{row.failed} failed"] if row.failed else []),
         *([] if row.machine.quiet else ["machine not quiet"]),
     ]
+
+
+def _names(several: bool, sizes: bool) -> list[str]:
+    return [*(["system"] if several else []), *(["size"] if sizes else []), "loop", "clients"]
+
+
+def _named(row: LevelPart, several: bool, sizes: bool) -> list[str]:
+    return [
+        *([row.side] if several else []),
+        *([f"{row.size}x ({row.stored})"] if sizes else []),
+        "closed" if row.rate is None else f"open, {row.rate:.4g}/s",
+        str(row.clients),
+    ]
+
+
+def _returned(row: LevelPart) -> str:
+    return "–" if row.rows is None or not row.rows.eligible else share(row.rows.returned / row.rows.eligible)
 
 
 def _signed(value: float) -> str:

@@ -6,9 +6,13 @@ from collections.abc import Sequence
 
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.reports.cells import milliseconds
+from recallbench.reports.latency import impossible_sentence
 from recallbench.reports.load.tables import named_system, percentile
 from recallbench.results.load.levels import LatencyDocument, LevelPart
+from recallbench.retrieval.timing import IN_THIS_PROCESS
+from recallbench.scoring.load.figures import ANSWERING, STORE_CALL
 from recallbench.scoring.paired import holm
+from recallbench.scoring.quantiles import quantile
 
 TYPICAL = 0.7
 """The utilisation whose p95 is told."""
@@ -39,6 +43,9 @@ def notes(document: LatencyDocument) -> list[str]:
     alone = {part.side: part.why_alone for part in document.saturation if part.why_alone}
     return [
         f"A time counts {document.measures}.",
+        *_parts(document),
+        *_round_trips(document),
+        *_rows_returned(document),
         *(f"{_of(document, side)}asked by one client: {why}." for side, why in alone.items()),
         *cold,
         f"Not in the table: warm-up, {warm}.",
@@ -126,6 +133,59 @@ def _machine(document: LatencyDocument) -> list[str]:
         lines.append(f"While timing, at the worst: {worst.machine.words}")
     cpu = document.environment.get("machine", {})
     return [*lines, f"{cpu.get('cpu', 'an unnamed processor')}, {cpu.get('cores', '?')} cores."]
+
+
+def _parts(document: LatencyDocument) -> list[str]:
+    """Return how the parts of a time are to be read, or of which system they are not told."""
+    named: dict[str, set[str]] = {}
+    for row in document.rows:
+        named.setdefault(row.side, set()).update(part.name for part in row.parts)
+    lines = []
+    if any(STORE_CALL in parts for parts in named.values()):
+        lines.append(
+            "Of that, store call is from handing a question to the system until its answer is here, and waiting is for "
+            "a free client; percentiles of parts do not add up to those of the whole."
+        )
+    return lines + [
+        f"{_of(document, side) or 'Of that, '}store call and adapter are not told apart: {IN_THIS_PROCESS}."
+        for side, parts in named.items()
+        if ANSWERING in parts
+    ]
+
+
+def _round_trips(document: LatencyDocument) -> list[str]:
+    """Return what a round trip without work takes, and whether searches are too fast to be true."""
+    lines = []
+    for part in document.round_trips:
+        trip = quantile(part.ms, 0.5)
+        if trip is None:
+            continue
+        lines.append(
+            f"{_of(document, part.side) or 'The '}transport{_at(document, part.size)}: a round trip without work takes "
+            f"{milliseconds(trip)} ms (p50 of {len(part.ms)}), and no answer can be faster."
+        )
+        closed = [row for row in document.rows if (row.side, row.size, row.kind) == (part.side, part.size, "closed")]
+        told = {each.name: each.p50 for row in closed[:1] for each in row.parts}
+        search = told.get(STORE_CALL, told.get(ANSWERING))
+        if search is not None and search < trip:
+            lines.append(impossible_sentence(search, trip, len(part.ms)))
+    return lines
+
+
+def _rows_returned(document: LatencyDocument) -> list[str]:
+    """Return the level with the fewest of its rows back, for each system that returned too few."""
+    lines = []
+    for side in dict.fromkeys(row.side for row in document.rows):
+        short = [row.rows for row in document.rows if row.side == side and row.rows and row.rows.short_calls]
+        if short:
+            worst = min(short, key=lambda rows: rows.returned / rows.eligible)
+            lines.append(
+                f"{_of(document, side) or 'The store '}answers with fewer rows than asked: at the worst level "
+                f"{worst.returned:,} of {worst.eligible:,} that the haystacks hold "
+                f"({worst.returned / worst.eligible:.1%}); "
+                f"{worst.short_calls:,} calls got too few."
+            )
+    return lines
 
 
 def _times(most: int) -> str:

@@ -40,6 +40,19 @@ class AnswerQualityPart(MetricsPart):
     n: int = Field(description="answers, those that failed as the worst")
 
 
+class TimePartPart(MetricsPart):
+    name: str = Field(description="waiting, store call, adapter and stages; or answering, where a store runs here")
+    p50: float = Field(description="milliseconds; percentiles of parts do not add up to those of the whole")
+    p95: float
+
+
+class LevelRowsPart(MetricsPart):
+    asked: int = Field(description="hits asked for in all calls that were answered")
+    eligible: int = Field(description="of these, how many the haystacks hold")
+    returned: int
+    short_calls: int = Field(description="calls that got fewer than were eligible")
+
+
 class LevelPart(MetricsPart):
     level: int = Field(description="its number: each call in calls.jsonl has that of its level")
     side: Side
@@ -60,6 +73,8 @@ class LevelPart(MetricsPart):
     p95: LoadPercentilePart
     p99: LoadPercentilePart
     slowest_ms: float | None
+    parts: list[TimePartPart] = Field(default=[], description="what the times are made of; not told by early releases")
+    rows: LevelRowsPart | None = Field(default=None, description="null where nothing was answered, or not told")
     lag_p50_ms: float = Field(description="of the generator itself")
     lag_p99_ms: float
     void: bool = Field(description="nothing follows from this level")
@@ -85,6 +100,12 @@ class ColdPart(MetricsPart):
     size: int
     ms: list[float] = Field(description="each the first call of a fresh session")
     why_none: str
+
+
+class RoundTripsPart(MetricsPart):
+    side: Side
+    size: int
+    ms: list[float] = Field(description="each a round trip without work over the transport of the searches")
 
 
 class WarmUpPart(MetricsPart):
@@ -145,6 +166,7 @@ class LatencyDocument(MetricsPart):
     differences: list[TurnsDifferencePart] = Field(description="B minus A; empty of one system")
     cold: list[ColdPart]
     warm_up: list[WarmUpPart]
+    round_trips: list[RoundTripsPart] = Field(default=[], description="none of a store that has no transport")
     finished: bool = Field(description="false where an interruption or a disturbance ended it: its levels are whole")
     why_ended: str
     environment: dict[str, Any]

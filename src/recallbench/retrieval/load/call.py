@@ -10,7 +10,21 @@ from recallbench.retrieval.load.clock import Clock
 from recallbench.stores.store import Hit
 
 Ask = Callable[[int], Sequence[Hit]]
-"""Puts the question of that place to a store; each client has its own."""
+"""Puts the question of that place to a store."""
+
+
+def _one_with_the_store() -> float | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Somebody who asks, one question after the other."""
+
+    ask: Ask
+    """Its own way to the store."""
+    store_seconds: Callable[[], float | None] = _one_with_the_store
+    """Returns what the calls of the system took on that way until now; None where it runs in this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +43,8 @@ class LoadCall:
     hits: Sequence[Hit] | None
     """None where it failed."""
     failure: str = ""
+    store_call: float | None = None
+    """Seconds of the calls of the system alone, without the adapter around them; None where they are not told."""
 
     @property
     def latency(self) -> float:
@@ -78,33 +94,36 @@ class AnswerBook:
 
 
 def timed_call(
-    ask: Ask,
+    client: Client,
     question: int,
-    client: int,
+    number: int,
     clock: Clock,
     origin: float,
     book: AnswerBook,
     intended: float | None,
     free: float,
 ) -> LoadCall:
-    """Ask a question and return the call; `free` is when the client had nothing else to do.
+    """Ask a question and return the call; `free` is when the client of that number had nothing else to do.
 
     Without an intended start the call is to start when it does. A refusal of the store is noted, and ends nothing.
     """
+    called = client.store_seconds()
     started = clock.now() - origin
     failure, hits = "", None
     try:
-        hits = ask(question)
+        hits = client.ask(question)
     except (InputError, Blocked) as error:
         failure = error.brief
     finished = clock.now() - origin
+    spent = client.store_seconds()
     return LoadCall(
         question=question,
-        client=client,
+        client=number,
         intended=started if intended is None else intended,
         due=started if intended is None else max(intended, free),
         started=started,
         finished=finished,
         hits=None if hits is None else book.kept(question, hits),
         failure=failure,
+        store_call=None if called is None or spent is None else spent - called,
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from threading import Lock
 
-from recallbench.retrieval.load.call import AnswerBook, Ask, LoadCall, LoadLevel, timed_call
+from recallbench.retrieval.load.call import AnswerBook, Client, LoadCall, LoadLevel, timed_call
 from recallbench.retrieval.load.clients import run_together
 from recallbench.retrieval.load.clock import Clock, SystemClock
 
@@ -17,7 +17,7 @@ _SYSTEM = SystemClock()
 
 
 def closed_loop(
-    clients: Sequence[Ask], questions: Iterator[int], seconds: float, most: int, clock: Clock = _SYSTEM
+    clients: Sequence[Client], questions: Iterator[int], seconds: float, most: int, clock: Clock = _SYSTEM
 ) -> LoadLevel:
     """Let the clients ask for that long, `most` questions in all; a call that has begun is waited for."""
     calls: list[LoadCall] = []
@@ -31,13 +31,13 @@ def closed_loop(
             begun[0] += 1
             return next(questions)
 
-    def work(client: int, ask: Ask) -> None:
+    def work(number: int, client: Client) -> None:
         while (question := next_question()) is not None:
-            calls.append(timed_call(ask, question, client, clock, origin, book, None, 0.0))
+            calls.append(timed_call(client, question, number, clock, origin, book, None, 0.0))
 
     def stop() -> None:
         stopped[0] = True
 
-    run_together([partial(work, client, ask) for client, ask in enumerate(clients)], stop, seconds)
+    run_together([partial(work, number, client) for number, client in enumerate(clients)], stop, seconds)
     calls.sort(key=lambda call: call.started)
     return LoadLevel(tuple(calls), len(clients), max((call.finished for call in calls), default=0.0))

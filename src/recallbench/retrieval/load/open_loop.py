@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from threading import Lock
 
-from recallbench.retrieval.load.call import AnswerBook, Ask, LoadCall, LoadLevel, timed_call
+from recallbench.retrieval.load.call import AnswerBook, Client, LoadCall, LoadLevel, timed_call
 from recallbench.retrieval.load.clients import run_together
 from recallbench.retrieval.load.clock import Clock, SystemClock
 
@@ -20,7 +20,7 @@ LEAD = 0.005
 
 
 def open_loop(
-    clients: Sequence[Ask],
+    clients: Sequence[Client],
     arrivals: Sequence[float],
     questions: Iterator[int],
     seconds: float,
@@ -44,20 +44,20 @@ def open_loop(
             taken[0] = place + 1
             return place
 
-    def work(client: int, ask: Ask) -> None:
+    def work(number: int, client: Client) -> None:
         free = 0.0
         while (place := next_arrival()) is not None:
             clock.wait_until(origin + arrivals[place])
             if stopped[0]:
                 return
-            call = timed_call(ask, asked[place], client, clock, origin, book, arrivals[place], free)
+            call = timed_call(client, asked[place], number, clock, origin, book, arrivals[place], free)
             free = call.finished
             calls.append(call)
 
     def stop() -> None:
         stopped[0] = True
 
-    run_together([partial(work, client, ask) for client, ask in enumerate(clients)], stop, seconds + grace)
+    run_together([partial(work, number, client) for number, client in enumerate(clients)], stop, seconds + grace)
     calls.sort(key=lambda call: call.intended)
     return LoadLevel(
         tuple(calls),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recallbench.retrieval.load.call import LoadLevel
+from recallbench.retrieval.load.call import LoadCall, LoadLevel
 from recallbench.scoring.load.percentiles import LoadPercentile, load_percentiles
 from recallbench.scoring.quantiles import quantile
 
@@ -17,12 +17,23 @@ MOST_LAG_SHARE = 0.05
 VOID_RULE = (
     f"void: the p99 of the generator's own lag is over {MOST_LAG_MS:g} ms, or over {MOST_LAG_SHARE:.0%} of the p50"
 )
+WAITING, STORE_CALL, REST, ANSWERING = "waiting", "store call", "adapter and stages", "answering"
+"""The parts of a time: for a free client (and for a late generator), in the system, around it; or the last two."""
 BACKLOG = 0.05
 """The share of the arrivals that may be unanswered when the last has come."""
 SATURATED_RULE = (
     f"saturated: when the last arrival of a level had come, more than {BACKLOG:.0%} of them, and more than two for "
     "each client, had no answer yet"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class TimePart:
+    """A part of the times that callers waited, in milliseconds: its percentiles are its own, and add up to nothing."""
+
+    name: str
+    p50: float
+    p95: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +52,8 @@ class LoadFigures:
     percentiles: tuple[LoadPercentile, ...]
     """p50, p95 and p99."""
     slowest_ms: float | None
+    parts: tuple[TimePart, ...]
+    """Waiting first; then the store's call and the rest, or both as one where they are not told apart."""
     lag_p50_ms: float
     lag_p99_ms: float
     why_void: str
@@ -74,12 +87,28 @@ def load_figures(blocks: Sequence[LoadLevel]) -> LoadFigures:
         busy_share=min(1.0, served / sum(block.clients * block.seconds for block in blocks)) if seconds else 0.0,
         percentiles=found,
         slowest_ms=max([*times, *failures, *skips], default=None),
+        parts=time_parts([call for call in calls if call.hits is not None]),
         lag_p50_ms=lag50,
         lag_p99_ms=lag99,
         why_void=why_void(lag99, found[0].value),
         saturated=_is_saturated(blocks),
         distinct=len(asked),
         most_often=max(asked.values(), default=0),
+    )
+
+
+def time_parts(answered: Sequence[LoadCall]) -> tuple[TimePart, ...]:
+    """Return what the times of these calls are made of; empty without any."""
+    parts = {WAITING: [call.started - call.intended for call in answered]}
+    if any(call.store_call is None for call in answered):
+        parts[ANSWERING] = [call.service for call in answered]
+    else:
+        parts[STORE_CALL] = [call.store_call or 0.0 for call in answered]
+        parts[REST] = [max(0.0, call.service - (call.store_call or 0.0)) for call in answered]
+    return tuple(
+        TimePart(name, 1000 * p50, 1000 * p95)
+        for name, seconds in parts.items()
+        if (p50 := quantile(seconds, 0.5)) is not None and (p95 := quantile(seconds, 0.95)) is not None
     )
 
 

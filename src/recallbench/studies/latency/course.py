@@ -105,7 +105,7 @@ class Course:
         loop = "closed loop" if level.rate is None else f"open loop, {level.rate:.4g} a second"
         clients = ", ".join(dict.fromkeys(map(str, level.clients)))
         with self._progress.stage(f"{loop}, {clients} clients", None, "blocks") as advance:
-            asks = [subject.asks(count) for subject, count in zip(subjects, level.clients, strict=True)]
+            clients_of = [subject.clients(count) for subject, count in zip(subjects, level.clients, strict=True)]
             orders = [question_order(len(s.requests), _seed(self._choices.seed, level.number)) for s in subjects]
             before = MachineReading.take()
             blocks: list[list[LoadLevel]] = [[] for _ in subjects]
@@ -113,13 +113,13 @@ class Course:
             for pair, place in self._turns(len(subjects), level.number):
                 seconds, most = self._choices.seconds / turns, max(1, self._choices.most_calls // turns)
                 if level.rate is None:
-                    block = closed_loop(asks[place], orders[place], seconds, most)
+                    block = closed_loop(clients_of[place], orders[place], seconds, most)
                 else:
                     times = arrival_times(
                         level.rate, seconds, self._choices.arrivals, _seed(self._choices.seed, level.number, pair), most
                     )
                     length = seconds if len(times) < most else times[-1]
-                    block = open_loop(asks[place], times, orders[place], length, self._choices.grace)
+                    block = open_loop(clients_of[place], times, orders[place], length, self._choices.grace)
                 blocks[place].append(block)
                 advance(1)
             machine = MachineLoad.between(before, MachineReading.take())

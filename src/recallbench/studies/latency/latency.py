@@ -12,6 +12,7 @@ from pathlib import Path
 from recallbench import __version__
 from recallbench.corpora.records import Corpus, Haystack
 from recallbench.errors import Blocked
+from recallbench.interruption import InterruptedWithResult
 from recallbench.machine_load import QUIET_RULE, MachineLoad, refuse_unquiet
 from recallbench.progress import Progress
 from recallbench.reports.load.page import page
@@ -25,6 +26,7 @@ from recallbench.results.load.levels import (
     LatencyDocument,
     LevelPart,
     MeasuredSystemPart,
+    RoundTripsPart,
     SaturationPart,
     Side,
     TurnsDifferencePart,
@@ -73,6 +75,7 @@ class _Measured:
     saturation: list[SaturationPart] = field(default_factory=list)
     cold: list[ColdPart] = field(default_factory=list)
     warm_up: dict[tuple[Side, int], WarmUpPart] = field(default_factory=dict)
+    round_trips: list[RoundTripsPart] = field(default_factory=list)
     systems: dict[Side, MeasuredSystemPart] = field(default_factory=dict)
     runs: list[LevelRun] = field(default_factory=list)
     questions: int = 0
@@ -88,7 +91,7 @@ def measure_latency(
 ) -> LatencyStudy:
     """Measure one system, or two in turns, and write what was found.
 
-    An interruption keeps the levels that were whole, and is raised again once they are written. Raises Blocked where
+    An interruption keeps the levels that were whole, and is raised again with their place. Raises Blocked where
     the machine must be quiet and is not: before anything is done, or with the levels so far written.
     """
     plans = [plan_run(each) for each in options]
@@ -146,6 +149,7 @@ def measure_latency(
         differences=measured.differences,
         cold=measured.cold,
         warm_up=list(measured.warm_up.values()),
+        round_trips=measured.round_trips,
         finished=ended is None,
         why_ended="" if ended is None else why,
         environment=printable(
@@ -158,8 +162,7 @@ def measure_latency(
     )
     folder = _write(folder, document, measured.runs)
     if ended is not None:
-        progress.note(f"the {len(measured.rows)} levels so far are whole, and stand in {folder}")
-        raise ended
+        raise _with_result(ended, len(measured.rows), folder) from ended
     return LatencyStudy(document, folder)
 
 
@@ -178,6 +181,8 @@ def _measure(
                 subject.take_cold()
                 subject.warm()
                 measured.cold.append(subject.cold)
+                if subject.round_trips:
+                    measured.round_trips.append(subject.round_trips_part)
                 measured.systems.setdefault(subject.side, _system(subject))
                 if subject.store.one_caller and max(choices.clients, default=2) > 1:
                     progress.note(f"{subject.store.name} is asked by one client: {subject.store.one_caller}")
@@ -203,6 +208,15 @@ def _measure_size(
                 refuse_unquiet(_disturbance(runs), " any more")
     finally:
         measured.saturation += course.saturation_parts()
+
+
+def _with_result(ended: BaseException, levels: int, folder: Path) -> BaseException:
+    """Return the same end of a study with the place of the levels that were done."""
+    kept = f"the {levels} levels so far are" if levels > 1 else "the one level so far is"
+    kept += f" whole: {folder / REPORT}"
+    if isinstance(ended, Blocked):
+        return Blocked(ended.problem, expected=ended.expected, found=ended.found, remedy=f"{ended.remedy}; {kept}")
+    return InterruptedWithResult(kept)
 
 
 def _disturbance(runs: Sequence[LevelRun]) -> MachineLoad:

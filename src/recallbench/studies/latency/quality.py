@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from recallbench.results.load.levels import AnswerQualityPart
+from recallbench.results.load.levels import AnswerQualityPart, LevelRowsPart
 from recallbench.retrieval.load.call import LoadCall
 from recallbench.retrieval.ranking import rank_hits
 from recallbench.retrieval.request import Request
 from recallbench.scoring.estimate import estimates
-from recallbench.scoring.judgement import judge
+from recallbench.scoring.judgement import Judged, judge
 from recallbench.scoring.measures.mrr import Mrr
 from recallbench.scoring.measures.registry import parse
+from recallbench.scoring.returned import returned_rows
 
 FIRST = "recall_any@10"
 
 
-def answer_quality(
-    calls: Sequence[LoadCall], requests: Sequence[Request], depth: int, store: str
-) -> list[AnswerQualityPart]:
-    """Return recall and MRR over the calls of a level, a failed one as the worst answer.
+@dataclass(frozen=True, slots=True)
+class AnswerWorth:
+    """What the answers of a level were worth."""
+
+    quality: list[AnswerQualityPart]
+    rows: LevelRowsPart | None
+    """Of the calls that were answered; None where none was."""
+
+
+def answer_worth(calls: Sequence[LoadCall], requests: Sequence[Request], depth: int, store: str) -> AnswerWorth:
+    """Return recall, MRR and rows over the calls of a level; for the measures a failed call is the worst answer.
 
     Raises InputError where a store broke its contract in one. Answers to one question are dependent, so where the
     corpus has no clusters each question is one.
     """
     if not calls:
-        return []
+        return AnswerWorth([], None)
     # A question is answered alike most times: each different answer is ranked once.
     ranked: dict[tuple[int, int], tuple[int, ...]] = {}
     positions = []
@@ -51,7 +60,7 @@ def answer_quality(
     )
     everything = {"all": np.ones(len(calls), dtype=bool)}
     clusters = [question.cluster or question.id for question in questions]
-    return [
+    quality = [
         AnswerQualityPart(
             measure=str(found.measure),
             value=found.value,
@@ -63,3 +72,13 @@ def answer_quality(
         )
         for found in estimates([parse(FIRST), Mrr(min(50, depth))], judged, clusters, everything)["all"]
     ]
+    return AnswerWorth(quality, _rows(judged.select([call.hits is not None for call in calls])))
+
+
+def _rows(answered: Judged) -> LevelRowsPart | None:
+    if not len(answered):
+        return None
+    (rows,) = returned_rows([answered], ["all"] * len(answered))
+    return LevelRowsPart(
+        asked=rows.asked, eligible=rows.eligible, returned=rows.returned, short_calls=rows.short_questions
+    )

@@ -6,12 +6,18 @@ import json
 from collections.abc import Iterator, Sequence
 
 from recallbench.machine_load import MachineLoad
-from recallbench.results.load.levels import LevelPart, LoadPercentilePart, MachineLoadPart, TurnsDifferencePart
+from recallbench.results.load.levels import (
+    LevelPart,
+    LoadPercentilePart,
+    MachineLoadPart,
+    TimePartPart,
+    TurnsDifferencePart,
+)
 from recallbench.scoring.load.figures import load_figures
 from recallbench.scoring.load.percentiles import LoadPercentile
 from recallbench.scoring.load.turns import turns_difference
 from recallbench.studies.latency.course import LevelRun
-from recallbench.studies.latency.quality import answer_quality
+from recallbench.studies.latency.quality import answer_worth
 
 ELSEWHERE = " The store's own server counts among other processes, if it runs on this machine."
 DIGITS = 4
@@ -23,6 +29,7 @@ def level_part(run: LevelRun, saturation: float | None) -> LevelPart:
     subject, rate = run.subject, run.level.rate
     calls = [call for block in run.blocks for call in block.calls]
     p50, p95, p99 = map(_percentile_part, found.percentiles)
+    worth = answer_worth(calls, subject.requests, subject.depth, subject.store.name)
     return LevelPart(
         level=run.level.number,
         side=subject.side,
@@ -43,6 +50,11 @@ def level_part(run: LevelRun, saturation: float | None) -> LevelPart:
         p95=p95,
         p99=p99,
         slowest_ms=_rounded(found.slowest_ms),
+        parts=[
+            TimePartPart(name=part.name, p50=round(part.p50, DIGITS), p95=round(part.p95, DIGITS))
+            for part in found.parts
+        ],
+        rows=worth.rows,
         lag_p50_ms=round(found.lag_p50_ms, DIGITS),
         lag_p99_ms=round(found.lag_p99_ms, DIGITS),
         void=bool(found.why_void),
@@ -50,7 +62,7 @@ def level_part(run: LevelRun, saturation: float | None) -> LevelPart:
         saturated=found.saturated,
         distinct=found.distinct,
         most_often=found.most_often,
-        quality=answer_quality(calls, subject.requests, subject.depth, subject.store.name),
+        quality=worth.quality,
         machine=machine_part(run.machine, elsewhere=subject.elsewhere),
     )
 
@@ -115,7 +127,8 @@ def call_lines(run: LevelRun) -> Iterator[str]:
                 "started": round(call.started, 7),
                 "finished": round(call.finished, 7),
             }
-            yield json.dumps(row | ({"failure": call.failure} if call.hits is None else {})) + "\n"
+            told = {} if call.store_call is None else {"store_call": round(call.store_call, 7)}
+            yield json.dumps(row | told | ({"failure": call.failure} if call.hits is None else {})) + "\n"
         for intended in block.skipped:
             yield json.dumps(about | {"block": number, "intended": round(intended, 7), "skipped": True}) + "\n"
 

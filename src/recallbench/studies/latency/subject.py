@@ -12,13 +12,14 @@ from itertools import islice
 from recallbench.embedding.embedder import Embedder
 from recallbench.errors import Blocked
 from recallbench.progress import Progress
-from recallbench.results.load.levels import ColdPart, Side, WarmUpPart
+from recallbench.results.load.levels import ColdPart, RoundTripsPart, Side, WarmUpPart
 from recallbench.retrieval.load.arrivals import question_order
-from recallbench.retrieval.load.call import Ask
+from recallbench.retrieval.load.call import Client
 from recallbench.retrieval.load.filling import fill
 from recallbench.retrieval.loop import Haystacks
 from recallbench.retrieval.pipeline.composite import PipelineStore
 from recallbench.retrieval.request import Request
+from recallbench.retrieval.round_trips import time_round_trips
 from recallbench.retrieval.timing import COLD_SAMPLE
 from recallbench.runs.fresh_retrieval import embed_texts
 from recallbench.runs.plan import Plan
@@ -45,6 +46,8 @@ class Subject:
     cold: ColdPart
     warm_calls: int = 0
     warm_seconds: float = 0.0
+    round_trips: list[float] = field(default_factory=list)
+    """Milliseconds of each round trip without work, once it is warm."""
     callers: list[Store] = field(default_factory=list)
 
     @property
@@ -64,12 +67,17 @@ class Subject:
         return not own and self.store.round_trip()
 
     @property
+    def round_trips_part(self) -> RoundTripsPart:
+        """The round trips without work, as the study states them."""
+        return RoundTripsPart(side=self.side, size=self.size, ms=self.round_trips)
+
+    @property
     def warm_up(self) -> WarmUpPart:
         """The calls before anything was timed."""
         return WarmUpPart(side=self.side, size=self.size, calls=self.warm_calls, seconds=round(self.warm_seconds, 3))
 
-    def asks(self, clients: int) -> list[Ask]:
-        """Return a way to ask for each client; a new client asks some questions before."""
+    def clients(self, clients: int) -> list[Client]:
+        """Return that many clients; a new one asks some questions before."""
         while len(self.callers) < clients:
             caller = self.store.another_caller()
             if caller is None:
@@ -81,7 +89,9 @@ class Subject:
                 )
             self.callers.append(caller)
             self._warm(caller, WARM_CALLS_EACH)
-        return [partial(self._search, caller) for caller in self.callers[:clients]]
+        return [
+            Client(partial(self._search, caller), partial(_store_seconds, caller)) for caller in self.callers[:clients]
+        ]
 
     def take_cold(self) -> None:
         """Time a few calls, each the first of a fresh session, where the store has such a thing."""
@@ -100,6 +110,7 @@ class Subject:
         """Ask questions until the store is warm; raises what it refuses them with."""
         self.callers = [self.store]
         self._warm(self.store, WARM_CALLS)
+        self.round_trips = [round(each, 4) for each in time_round_trips(self.store)]
 
     def _warm(self, caller: Store, most: int) -> None:
         started = time.perf_counter()
@@ -122,6 +133,10 @@ class Subject:
             for caller in self.callers[1:]:
                 closing.callback(caller.close)
             self.callers = self.callers[:1]
+
+
+def _store_seconds(caller: Store) -> float | None:
+    return caller.call_seconds
 
 
 @contextmanager
