@@ -62,6 +62,8 @@ class Census:
             pairs.append(("turns", rules.forbidden_segments, oddities.turns))
         if rules.abstentions:
             pairs.append(("abstention questions", rules.abstentions, self.abstentions))
+        if rules.missing_turns is not None:
+            pairs.append(("references to missing turns", rules.missing_turns, oddities.missing_turns))
         for name, count in rules.denominators.items():
             pairs.append((f"denominator {name}", count, self.denominators[name]))
         for kind in [*rules.kinds, *sorted(self.kinds.keys() - rules.kinds.keys())]:
@@ -69,12 +71,12 @@ class Census:
         return tuple(CountCheck(name, str(expected), str(actual)) for name, expected, actual in pairs)
 
     def survey(
-        self, path: Path, sha256: str, rules: CorpusRules, oddities: Oddities, denominators: Iterable[str]
+        self, path: Path, file: str, sha256: str, rules: CorpusRules, oddities: Oddities, denominators: Iterable[str]
     ) -> Survey:
-        """The counts as a survey; a file that is the registered one must have the registered counts."""
+        """The counts of what results call `file` as a survey; what is registered must have the registered counts."""
         survey = Survey(
             corpus=rules.name,
-            file=path.name,
+            file=file,
             sha256=sha256,
             registered_sha256=rules.sha256,
             scopes=len(self.sizes),
@@ -92,6 +94,13 @@ class Census:
             missing_turns=oddities.missing_turns,
             segments_per_scope=tuple(self.sizes),
         )
+        if rules.missing_turns is not None and oddities.missing_turns > rules.missing_turns:
+            raise InputError(
+                f"{path}: too much evidence names nothing",
+                expected=f"at most {rules.missing_turns} references to turns that do not exist, as registered",
+                found=str(oddities.missing_turns),
+                remedy="use the registered files",
+            )
         wrong = [check for check in survey.checks if not check.holds]
         if survey.registered and wrong:
             raise InputError(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recallbench.corpora.records import Corpus
+from recallbench.corpora.release import Release
 from recallbench.corpora.sources import Download
 from recallbench.protocol.rules import CorpusRules, Rules
 
@@ -54,6 +55,10 @@ class CorpusEntry:
     """Returns the ability of a question from its kind, and whether it should find nothing (`abstention`)."""
     licence: str = ""
     """The licence of the corpus' texts, as their publisher states it."""
+    worth: str = ""
+    """What figures on it can be relied on for, in sentences; empty where there is nothing to warn of."""
+    release: Release | None = None
+    """Its files, where it has many."""
     bundled: Path | None = None
     """The file that comes with the package."""
     download: Download | None = None

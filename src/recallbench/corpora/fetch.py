@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from recallbench.corpora.location import DATA_DIR, data_folder
-from recallbench.corpora.sources import Download
+from recallbench.corpora.release import Release
+from recallbench.corpora.sources import Download, from_repository
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import Blocked, InputError
 from recallbench.progress import Progress, Silent
@@ -38,6 +40,39 @@ def fetch_file(
             raise _wrong_file(rules, f"the downloaded {rules.file}", actual, again)
     progress.note(f"{target}: sha256 {rules.sha256}, as registered")
     return target
+
+
+def fetch_release(
+    rules: CorpusRules, release: Release, environ: Mapping[str, str], progress: Progress | None = None
+) -> Path:
+    """Return the folder with every file of a release; those that are there already with their hash are not asked for.
+
+    A download that was cut off goes on with the next file. Raises Blocked where one can't be had.
+    """
+    progress = progress or Silent()
+    root = data_folder(environ) / release.folder
+    for name, sha256 in release.files.items():
+        if (present := root / name).is_file() and (actual := sha256_of(present)) != sha256:
+            remedy = f"move {present} away, then `recallbench fetch {rules.name}`"
+            raise _wrong_file(replace(rules, sha256=sha256), str(present), actual, remedy)
+    missing = {name: sha256 for name, sha256 in release.files.items() if not (root / name).is_file()}
+    unwritable = write_errors(
+        f"{root}: can't be written",
+        expected="a data folder with room for the files",
+        remedy=f"free space or permissions there, or name another folder in {DATA_DIR}",
+        kind=Blocked,
+    )
+    with unwritable, progress.stage(f"fetching {rules.name}", len(missing), "files") as advance:
+        for name, sha256 in missing.items():
+            single = replace(rules, file=name, sha256=sha256)
+            with draft_of(root / name) as body:
+                from_repository(single, body, environ, Silent())
+                if (actual := sha256_of(body)) != sha256:
+                    again = f"`recallbench fetch {rules.name}` again; if it stays so, the source has it no longer"
+                    raise _wrong_file(single, f"the downloaded {name}", actual, again)
+            advance(1)
+    progress.note(f"{root}: {len(release.files)} files, each with its registered sha256, {rules.sha256} over all")
+    return root
 
 
 def _wrong_file(rules: CorpusRules, what: str, found: str, remedy: str) -> InputError:

@@ -1,59 +1,39 @@
-"""A corpus in one JSON file: the part that all readers share."""
+"""A corpus in one JSON file."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from abc import abstractmethod
+from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
 
-from recallbench.corpora.census import Census, Oddities
-from recallbench.corpora.matching.method import Matching
-from recallbench.corpora.records import Haystack, Survey, ignore
+from recallbench.corpora.census import Oddities
+from recallbench.corpora.records import Haystack
 from recallbench.corpora.stream import Stream
+from recallbench.corpora.surveyed_corpus import SurveyedCorpus
 from recallbench.protocol.rules import CorpusRules, Rules
 
 
-class FileCorpus(ABC):
-    """A list of items in one file, hashed before it is parsed. A reader gives `read`, and overrides what differs."""
-
-    clustered: ClassVar[bool] = False
-    clarifications: ClassVar[tuple[int, ...]] = ()
-    denominators: ClassVar[tuple[str, ...]] = ("all",)
-    """The denominators that `read` counts questions under, the protocol's first."""
-    small: ClassVar[bool] = False
-    """Keep the haystacks that `survey` read, so that the file is parsed once."""
-    matching: ClassVar[Matching | None] = None
+class FileCorpus(SurveyedCorpus):
+    """A list of items in one file. A reader gives `read`, and overrides what differs."""
 
     def __init__(self, path: Path, facts: CorpusRules, rules: Rules) -> None:
-        self.name = facts.name
-        self.facts = facts
-        self.rules = rules
+        super().__init__(facts, rules)
         self._stream = Stream(path, facts.name)
-        self._haystacks: tuple[Haystack, ...] = ()
 
     @property
     def path(self) -> Path:
         return self._stream.path
 
     @property
+    def file(self) -> str:
+        return self.path.name
+
+    @property
     def sha256(self) -> str:
         return self._stream.sha256
 
-    def survey(self, listen: Callable[[Haystack], None] = ignore) -> Survey:
-        sha256 = self.sha256
-        census, oddities = Census(), Oddities()
-        haystacks = self.read(self._stream, oddities)
-        if self.small:
-            self._haystacks = tuple(haystacks)
-            haystacks = iter(self._haystacks)
-        for haystack in haystacks:
-            census.count(haystack)
-            listen(haystack)
-        return census.survey(self.path, sha256, self.facts, oddities, self.denominators)
-
-    def haystacks(self) -> Iterator[Haystack]:
-        return iter(self._haystacks) if self._haystacks else self.read(self._stream, Oddities())
+    def read_haystacks(self, oddities: Oddities) -> Iterator[Haystack]:
+        return self.read(self._stream, oddities)
 
     @abstractmethod
     def read(self, stream: Stream, oddities: Oddities) -> Iterator[Haystack]:

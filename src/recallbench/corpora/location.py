@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from recallbench.corpora.field_reader import registered_file_hint
+from recallbench.corpora.release import Release
 from recallbench.errors import Blocked, InputError
 from recallbench.protocol.rules import CorpusRules
 
@@ -61,6 +62,44 @@ def locate(rules: CorpusRules, option: Path | None, environ: Mapping[str, str]) 
             remedy=f"recallbench fetch {rules.name}",
         )
     return path
+
+
+def locate_release(rules: CorpusRules, release: Release, option: Path | None, environ: Mapping[str, str]) -> Path:
+    """The folder that holds the files of a release by their names: the option's, the variable's, or the fetched one.
+
+    Each names a clone of the repository, a folder that holds such a folder under the corpus' name, or the topmost
+    folder of the files. Raises Blocked, with the command that fetches them, where nothing was named or fetched.
+    """
+    variable = environ.get(rules.variable, "")
+    named = option or (Path(variable) if variable else None)
+    if named is None:
+        root = data_folder(environ) / release.folder
+        if _holds(root, release):
+            return root
+        raise Blocked(
+            f"the {rules.name} corpus is not on this machine",
+            expected=f"{root}, or {rules.variable} naming a clone of {rules.source}",
+            found="none of its files" if root.is_dir() else "no such folder",
+            remedy=f"recallbench fetch {rules.name}",
+        )
+    named = named.expanduser()
+    for root in (named, named / release.folder, named.parent):
+        if _holds(root, release):
+            return root
+    raise (InputError if option is not None else Blocked)(
+        f"no file of {rules.name} at {named}",
+        expected=f"a clone of {rules.source}, or a folder with {release.patterns[0]}",
+        found="a folder without one" if named.is_dir() else "no such folder",
+        remedy=f"name it with {'--corpus-file' if option is not None else rules.variable}, or `recallbench fetch "
+        f"{rules.name}`",
+    )
+
+
+def _holds(root: Path, release: Release) -> bool:
+    """Whether any file of a release lies below that folder."""
+    return any((root / name).is_file() for name in release.files) or any(
+        next(root.glob(pattern), None) for pattern in release.patterns
+    )
 
 
 def _inside(named: Path, rules: CorpusRules) -> Path:

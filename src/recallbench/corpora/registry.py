@@ -9,13 +9,14 @@ from importlib import import_module
 from pathlib import Path
 
 from recallbench.corpora.entry import CorpusEntry
-from recallbench.corpora.fetch import fetch_file
+from recallbench.corpora.fetch import fetch_file, fetch_release
 from recallbench.corpora.labelled_sets.hub_record import fetched_folder
 from recallbench.corpora.labelled_sets.labelled import labelled_entry
 from recallbench.corpora.labelled_sets.set_name import is_set_name
-from recallbench.corpora.location import data_folder, locate
+from recallbench.corpora.location import data_folder, locate, locate_release
 from recallbench.corpora.own import is_own_name, own_entry
 from recallbench.corpora.records import Corpus
+from recallbench.corpora.release_corpus import ReleaseCorpus
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.progress import Progress, Silent
 from recallbench.protocol.rules import CorpusRules, Rules
@@ -24,14 +25,23 @@ MODULES = (
     "longmemeval",
     "locomo",
     "canary",
+    "realtalk",
+    "beam",
 )
 """The modules of this package that declare corpora, each under the name CORPORA."""
 CORPORA: Mapping[str, CorpusEntry] = {
     entry.name: entry for module in MODULES for entry in import_module(f"recallbench.corpora.{module}").CORPORA
 }
-SHAPES: Mapping[str, CorpusEntry] = {name: entry for name, entry in CORPORA.items() if entry.bundled is None}
+SHAPES: Mapping[str, CorpusEntry] = {
+    name: entry for name, entry in CORPORA.items() if not (entry.bundled or entry.release)
+}
 """The corpora whose readers read a user's own file of the same shape."""
-GROUPS: Mapping[str, tuple[str, ...]] = {"canary": ("canary-locomo", "canary-longmemeval")}
+ALL = "all"
+"""The group of every corpus but the bundled ones, of which those are measured that are at hand."""
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "canary": ("canary-locomo", "canary-longmemeval"),
+    ALL: tuple(name for name, entry in CORPORA.items() if not entry.bundled),
+}
 """Names that stand for several corpora, run one after the other."""
 
 
@@ -101,9 +111,9 @@ def open_corpus(
     corpus = entry.read(path, registered, rules)
     if corpus.sha256 != registered.sha256 and not allow_dataset_deviation:
         raise InputError(
-            f"{path} is not the registered file of {name}",
+            f"{path} is not the registered {'file' if entry.release is None else 'release'} of {name}",
             expected=f"sha256 {registered.sha256}",
-            found=f"sha256 {corpus.sha256}",
+            found=_found(corpus),
             remedy=f"{_right_file(name, entry)}; `--allow-deviation dataset` runs on this one, labelled and UNVERIFIED",
         )
     if corpus.matching is None:
@@ -117,6 +127,15 @@ def open_corpus(
     )
 
 
+def why_not_at_hand(name: str, rules: Rules, environ: Mapping[str, str]) -> str:
+    """Return why the files of a corpus are not found on this machine; empty where they are."""
+    try:
+        obtain(facts(name, rules), None, environ, download=False)
+    except (Blocked, InputError) as error:
+        return f"{error.problem}: {error.remedy}"
+    return ""
+
+
 def fetch(rules: CorpusRules, environ: Mapping[str, str], progress: Progress | None = None) -> Path:
     """Return the registered file in the data folder, downloaded unless it is there; raises Blocked without it."""
     download = find_entry(rules.name).download
@@ -127,6 +146,9 @@ def fetch(rules: CorpusRules, environ: Mapping[str, str], progress: Progress | N
             found=rules.name,
             remedy=f"nothing to fetch: `recallbench run {rules.name}`",
         )
+    release = find_entry(rules.name).release
+    if release is not None:
+        return fetch_release(rules, release, environ, progress)
     return fetch_file(rules, download, environ, progress)
 
 
@@ -140,9 +162,20 @@ def obtain(
 ) -> Path:
     """Return the corpus file as `locate` finds it; where nothing was named and `download` allows it, fetched first."""
     named = option is not None or bool(rules.variable and environ.get(rules.variable))
-    if download and not named and not (data_folder(environ) / rules.file).is_file():
+    release, folder = find_entry(rules.name).release, data_folder(environ)
+    if release is None:
+        expected = [folder / rules.file]
+    else:
+        expected = [folder / release.folder / name for name in release.files]
+    if download and not named and not all(path.is_file() for path in expected):
         return fetch(rules, environ, progress)
-    return locate(rules, option, environ)
+    return locate(rules, option, environ) if release is None else locate_release(rules, release, option, environ)
+
+
+def _found(corpus: Corpus) -> str:
+    """Return the hash of a corpus that is not as registered, with the files that differ where it has many."""
+    differing = f": {corpus.differences}" if isinstance(corpus, ReleaseCorpus) else ""
+    return f"sha256 {corpus.sha256}{differing}"
 
 
 def _right_file(name: str, entry: CorpusEntry) -> str:

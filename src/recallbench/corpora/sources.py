@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from urllib.parse import quote
 
 from recallbench import hub
 from recallbench.confidential import remember_logins
@@ -20,6 +21,10 @@ from recallbench.waiting import TooSlow, download_pace, limit_waiting
 LOCOMO_URL = "RECALLBENCH_LOCOMO_URL"
 """The environment variable that names another address of LoCoMo's file, such as a mirror."""
 
+RAW_FILES = "https://raw.githubusercontent.com"
+RAW_FILES_URL = "RECALLBENCH_RAW_FILES_URL"
+"""The environment variable that names another address of GitHub's raw files, such as a mirror."""
+
 LOCAL_FAULTS = frozenset(
     {errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST}
 )
@@ -27,7 +32,7 @@ LOCAL_FAULTS = frozenset(
 
 _TIMEOUT = 30.0
 LARGEST = 1 << 30
-"""Bytes of LoCoMo's file, which has three millions."""
+"""Bytes of a file; none that is registered has more than a few millions."""
 
 Download = Callable[[CorpusRules, Path, Mapping[str, str], Progress], None]
 """Writes a corpus file, unchecked, to the path given; raises Blocked where the source can't be reached."""
@@ -52,10 +57,20 @@ def from_hub(rules: CorpusRules, body: Path, environ: Mapping[str, str], progres
 
 def from_github(rules: CorpusRules, body: Path, environ: Mapping[str, str], progress: Progress) -> None:
     """Write the raw file of a GitHub repository. No revision is known for LoCoMo's: its sha256 alone pins it."""
+    default = f"{RAW_FILES}/{rules.source}/{rules.revision or 'main'}/data/{rules.file}"
+    _write_reply(environ.get(LOCOMO_URL) or default, rules, body, environ, progress)
+
+
+def from_repository(rules: CorpusRules, body: Path, environ: Mapping[str, str], progress: Progress) -> None:
+    """Write the raw file of a GitHub repository that has this path at the pinned commit."""
+    base = (environ.get(RAW_FILES_URL) or RAW_FILES).rstrip("/")
+    _write_reply(f"{base}/{rules.source}/{rules.revision}/{quote(rules.file)}", rules, body, environ, progress)
+
+
+def _write_reply(url: str, rules: CorpusRules, body: Path, environ: Mapping[str, str], progress: Progress) -> None:
+    """Write what an address answers; raises Blocked where it does not answer, or not whole."""
     import httpx2
 
-    default = f"https://raw.githubusercontent.com/{rules.source}/{rules.revision or 'main'}/data/{rules.file}"
-    url = environ.get(LOCOMO_URL) or default
     if hub.is_offline(environ):
         raise _unreachable(rules, url, environ, "HF_HUB_OFFLINE is set")
     remember_logins([url])

@@ -12,6 +12,7 @@ import ijson
 
 from recallbench.corpora.field_reader import registered_file_hint
 from recallbench.errors import InputError
+from recallbench.reading import document, parsed
 
 _CHUNK = 1 << 18
 
@@ -49,6 +50,13 @@ class Stream:
         if not count:
             raise self._not_a_list(_shape(self.path))
         self._refuse_if_changed(state)
+
+    def object(self) -> dict[str, Any]:
+        """The file as a whole, where it holds one object."""
+        _, state = self._identity()
+        whole = parsed(document(self.path), self.path)
+        self._refuse_if_changed(state)
+        return whole
 
     def _identity(self) -> tuple[str, tuple[int, int]]:
         if self._hashed is None:

@@ -42,6 +42,8 @@ class CorpusRules:
     scopes: int = 0
     """Conversations, or items with a haystack of their own; 0 where the protocol doesn't say."""
     abstentions: int = 0
+    missing_turns: int | None = None
+    """References to turns that do not exist, as the registered files have them; None where none are registered."""
 
 
 @dataclass(frozen=True, slots=True)

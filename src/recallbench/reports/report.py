@@ -93,6 +93,7 @@ def _standing(metrics: Metrics) -> list[str]:
         f"**Verdict when written: {inline(metrics.verdict.text)}**, {label}. `recallbench audit` decides it again.",
         "",
         inline(f"Measured under {metrics.protocol.cited_as}, by RecallBench {metrics.recallbench_version}."),
+        *(line for told in summary.about_corpus(metrics) for line in ("", inline(told))),
     ]
 
 

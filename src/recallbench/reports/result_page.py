@@ -23,7 +23,7 @@ from recallbench.reports.returned import returned_part
 from recallbench.reports.stages import table as stage_table
 from recallbench.reports.stages.beside import StageCosts, stage_costs
 from recallbench.reports.stages.flow import FLOW_STYLE, flow
-from recallbench.reports.summary import leading, opening_sentence, title, verdict_sentence
+from recallbench.reports.summary import about_corpus, leading, opening_sentence, title, verdict_sentence
 from recallbench.reports.table import Table
 from recallbench.results.known_texts import KnownTexts
 from recallbench.results.latency import StageLatency, folder_latencies
@@ -102,6 +102,7 @@ def page(
     body = [
         f"<p><strong>{html(opening_sentence(metrics))}</strong></p>",
         f"<p>{html(verdict_sentence(metrics))}</p>",
+        *(f"<p>{html(told)}</p>" for told in about_corpus(metrics)),
         *(line for section in sections for line in section),
     ]
     script = FILTER if _failed(rankings, _leading_depth(metrics)) else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.registry import CORPORA
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import share, system
 from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
@@ -33,6 +34,21 @@ def opening_sentence(metrics: Metrics) -> str:
         f"{visible(system(metrics))} finds something relevant among its first {k} hits for {share(estimate.value)} of "
         f"{estimate.n:,} questions{bounds}" + (f"; {', '.join(beside)}." if beside else ".")
     )
+
+
+def about_corpus(metrics: Metrics) -> list[str]:
+    """Return what figures on a corpus outside the protocol are worth, and where its files are from; else nothing."""
+    entry = CORPORA.get(metrics.corpus.name)
+    if entry is None or entry.release is None:
+        return []
+    corpus = metrics.corpus
+    return [
+        f"{corpus.name} is no corpus of the protocol. {entry.worth}",
+        visible(
+            f"Its {len(entry.release.files)} files are those of {corpus.source} at commit {corpus.revision}; licence: "
+            f"{entry.licence}."
+        ),
+    ]
 
 
 def verdict_sentence(metrics: Metrics) -> str:

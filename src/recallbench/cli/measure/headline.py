@@ -17,6 +17,7 @@ from recallbench.reports.reproduction import LABEL, PAGE_NAME, ReproductionRecor
 from recallbench.reports.result_page import PAGE
 from recallbench.reports.returned import returned_sentences
 from recallbench.reports.stages.table import idle_sentences
+from recallbench.reports.summary import about_corpus
 from recallbench.reports.table import Part, Table
 from recallbench.results.environment import recorded_load
 from recallbench.results.metrics import OVERALL, Metrics
@@ -47,6 +48,7 @@ def headline(metrics: Metrics, folder: Path) -> list[Part]:
     table = Table(("", "measure", "value", "95% interval", "n", "chance", "BM25", "saturated"), rows)
     corpus = short_names(metrics.corpus.name)
     lines: list[Part] = [f"{corpus}, {system(metrics)}, {embedder}; {metrics.store.version}", table]
+    lines += about_corpus(metrics)
     if not any(primary.protocol_name == "MRR" for primary in metrics.headline):
         lines.append(f"no MRR: it needs --depth 50, these rankings are {metrics.retrieval.depth} deep")
     if metrics.retrieval.missing_hits:

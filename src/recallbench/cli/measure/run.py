@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import options
@@ -17,12 +16,14 @@ from recallbench.reports.table import print_parts
 if TYPE_CHECKING:
     from recallbench.progress import Progress
     from recallbench.runs.options import Options
+    from recallbench.runs.run import Outcome
 
 
 @command(
     argument(
         "corpus",
-        "locomo, longmemeval, or canary (the two small bundled corpora); none with --corpus-shape.",
+        "locomo, longmemeval, realtalk, beam-100k, …; canary (the two small bundled corpora), or all that are at hand; "
+        "none with --corpus-shape.",
         required=False,
     ),
     options.VERSION,
@@ -63,6 +64,7 @@ def run(
     from recallbench.cli.bars import listener
     from recallbench.errors import RecallBenchError, UsageError
     from recallbench.machine_load import MachineLoad, refuse_unquiet
+    from recallbench.reports.corpora_table import corpora_table
     from recallbench.runs.dry import dry_run as rehearse
 
     corpus = options.take_corpus(corpus, of_run)
@@ -88,18 +90,21 @@ def run(
     if require_quiet:
         refuse_unquiet(MachineLoad.while_idle())
     progress = listener(quiet)
-    codes, folders = [], []
+    codes, folders, results = [], [], []
     for each in runs:
         try:
-            folder, good = _measure(each, progress, require_verified=require_verified, require_quiet=require_quiet)
+            outcome, good = _measure(each, progress, require_verified=require_verified, require_quiet=require_quiet)
         except RecallBenchError as error:
             if len(runs) == 1:
                 raise
             print(f"recallbench: {each.store or each.corpus}: {error}", file=sys.stderr)
             codes.append(error.exit_code)
         else:
-            folders.append(folder)
+            folders.append(outcome.folder)
+            results.append(outcome.metrics)
             codes.append(0 if good else 1)
+    if len({metrics.corpus.name for metrics in results}) > 1:
+        print_parts("", corpora_table(results))
     if len(store) > 1 and len(folders) > 1:
         print(f"side by side: recallbench table {shlex.join(map(str, folders))}")
     return max(codes)
@@ -107,12 +112,12 @@ def run(
 
 def _runs(run_options: Options, corpus: str, stores: Sequence[str]) -> Iterator[Options]:
     """Yield the options of each run; of several stores, those that need no vectors have no encoder."""
-    from recallbench.corpora.registry import names
+    from recallbench.corpora.registry import ALL, names
     from recallbench.stores.registry import asks_vectors, check_options
 
     for named in stores if len(stores) > 1 else ():
         check_options(named, run_options.store_options)  # before one of them is measured
-    for name in names(corpus):
+    for name in _at_hand(run_options, names(corpus)) if corpus == ALL else names(corpus):
         for store in stores or (None,):
             options = replace(run_options, corpus=name, store=store)
             if (
@@ -124,10 +129,26 @@ def _runs(run_options: Options, corpus: str, stores: Sequence[str]) -> Iterator[
             yield options
 
 
+def _at_hand(run_options: Options, corpora: Sequence[str]) -> list[str]:
+    """Return those of the corpora whose files are on this machine; raises Blocked where none is."""
+    from recallbench.corpora.registry import why_not_at_hand
+    from recallbench.errors import Blocked
+    from recallbench.protocol.frozen import load
+
+    missing = {name: why_not_at_hand(name, load(), run_options.environ) for name in corpora}
+    for name, why in missing.items():
+        if why:
+            print(f"recallbench: {name} is left out: {why}", file=sys.stderr)
+    there = [name for name, why in missing.items() if not why]
+    if not there:
+        raise Blocked("no corpus is at hand", expected="the files of one", remedy="recallbench fetch locomo")
+    return there
+
+
 def _measure(
     run_options: Options, progress: Progress, *, require_verified: bool, require_quiet: bool
-) -> tuple[Path, bool]:
-    """Measure and print one result; return its folder, and whether it is as it was asked to be."""
+) -> tuple[Outcome, bool]:
+    """Measure and print one result; return it, and whether it is as it was asked to be."""
     from recallbench.cli.measure.headline import gates_hold, headline, print_failures, reproduction, stayed_quiet
     from recallbench.runs.run import run as measure
 
@@ -137,4 +158,4 @@ def _measure(
         print_parts(*reproduction(outcome.reproduced, outcome.folder))
     whole = print_failures(outcome.retrieval)
     good = whole and (not require_verified or gates_hold(outcome.metrics))
-    return outcome.folder, good and (not require_quiet or stayed_quiet(outcome.folder))
+    return outcome, good and (not require_quiet or stayed_quiet(outcome.folder))

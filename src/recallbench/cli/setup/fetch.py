@@ -10,7 +10,11 @@ from recallbench.cli.command import argument, command
 
 
 @command(
-    argument("name", "A corpus (locomo, longmemeval) or an encoder (bge-m3, dragon-plus, hub:OWNER/NAME@REVISION)."),
+    argument(
+        "name",
+        "A corpus (locomo, realtalk, …: `recallbench corpora`) or an encoder (bge-m3, dragon-plus, "
+        "hub:OWNER/NAME@REVISION).",
+    ),
     options.CACHE_DIR,
     options.QUIET,
     epilog="",

@@ -16,7 +16,7 @@ def _print(rows: Sequence[tuple[str, ...]]) -> None:
 def corpora() -> int:
     """List the corpora."""
     from recallbench.corpora.labelled_sets.hub_set import known_sets
-    from recallbench.corpora.registry import CORPORA, GROUPS, facts
+    from recallbench.corpora.registry import ALL, CORPORA, GROUPS, facts
     from recallbench.protocol.frozen import load
 
     rows = [("corpus", "questions", "segments", "embedder", "licence", "sha256")]
@@ -26,7 +26,7 @@ def corpora() -> int:
         rows.append((name, *counts, rules.embedder or "minilm", entry.licence or "not stated", rules.sha256))
     _print(rows)
     for group, names in GROUPS.items():
-        print(f"{group} is {' and '.join(names)}")
+        print(f"{group} is {', '.join(names)}" + (", as far as they are at hand" if group == ALL else ""))
     print("\nsets of the hub, for `recallbench evaluate`:")
     _print(
         [

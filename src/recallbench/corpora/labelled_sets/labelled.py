@@ -116,7 +116,8 @@ class Labelled:
                 found="another size or time of change",
                 remedy="run again once nothing writes there",
             )
-        survey = census.survey(Path(self.path.resolve().name), self.sha256, self.facts, oddities, (ALL,))
+        name = self.path.resolve().name
+        survey = census.survey(Path(name), name, self.sha256, self.facts, oddities, (ALL,))
         survey = replace(survey, unjudged=len(self._unjudged), irrelevant=len(self._irrelevant))
         record = hub_record.read_record(self.path)
         if record is None:
