@@ -48,8 +48,17 @@ def real_corpus(variable: str, name: str) -> Path:
             if path.is_file():
                 return path
         pytest.fail(f"{variable} is {named}, where {name} is not")
+    return _unpacked(variable, name)
+
+
+def real_release(variable: str, name: str) -> Path:
+    """The folder of a real corpus of many files: where `variable` says, else unpacked, else the test is skipped."""
+    return Path(named) if (named := os.environ.get(variable)) else _unpacked(variable, name)
+
+
+def _unpacked(variable: str, name: str) -> Path:
     if not PACKED.is_dir():
-        pytest.skip(f"the real file {name} is not here: name its folder in {variable}")
+        pytest.skip(f"the real {name} is not here: name its folder in {variable}")
     UNPACKED.mkdir(exist_ok=True)
     with (UNPACKED / f"{name}.lock").open("w") as lock:
         # Workers of a parallel run would otherwise unpack over one another.
@@ -75,6 +84,24 @@ def locomo_file() -> Path:
 def longmemeval_file() -> Path:
     """LongMemEval-S without one item: real, but not the registered file."""
     return real_corpus("LONGMEMEVAL_DATA_DIR", "longmemeval_s_cleaned_499of500.json")
+
+
+@pytest.fixture(scope="session")
+def realtalk_folder() -> Path:
+    """REALTALK as its repository has it."""
+    return real_release("REALTALK_DATA_DIR", "realtalk")
+
+
+@pytest.fixture(scope="session")
+def beam_100k_folder() -> Path:
+    """BEAM's chats of 100K tokens, as its repository has them."""
+    return real_release("BEAM_DATA_DIR", "beam-100k")
+
+
+@pytest.fixture(scope="session")
+def beam_500k_folder() -> Path:
+    """BEAM's chats of 500K tokens, as its repository has them."""
+    return real_release("BEAM_DATA_DIR", "beam-500k")
 
 
 @pytest.fixture(scope="session")

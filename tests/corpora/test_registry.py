@@ -16,7 +16,10 @@ RULES = load()
 
 
 def test_names_and_groups_are_registered() -> None:
-    assert list(CORPORA) == ["longmemeval", "locomo", "canary-locomo", "canary-longmemeval"]
+    protocols, canary = ["longmemeval", "locomo"], ["canary-locomo", "canary-longmemeval"]
+    others = ["realtalk", "realtalk-turns", "beam-100k", "beam-500k"]
+    assert list(CORPORA) == [*protocols, *canary, *others]
+    assert names("all") == (*protocols, *others)
     assert names("canary") == ("canary-locomo", "canary-longmemeval") == GROUPS["canary"]
     assert names("locomo") == ("locomo",)
     assert facts("locomo", RULES).sha256.startswith("79fa87e9")

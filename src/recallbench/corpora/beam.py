@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,7 @@ def _instant(anchor: str) -> datetime | None:
         return None
 
 
-def _miniature(size: str, root: Path) -> None:
+def write_miniature(size: str, root: Path) -> None:
     """Write two chats of a few exchanges in BEAM's layout."""
     topics = ("bread", "guitar", "garden", "train", "harbour", "chess")
     for number in (1, 2):
@@ -156,11 +157,8 @@ def _miniature(size: str, root: Path) -> None:
 
 
 def _entry(size: str) -> CorpusEntry:
-    def write_miniature(root: Path) -> None:
-        _miniature(size, root)
-
     return release_entry(
-        f"beam-{size.lower()}", REGISTERED, Beam, write_miniature,
+        f"beam-{size.lower()}", REGISTERED, Beam, partial(write_miniature, size),
         licence="none stated; a derived set on the hub says CC BY-SA 4.0", worth=WORTH,
     )  # fmt: skip
 

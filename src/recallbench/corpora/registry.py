@@ -163,11 +163,8 @@ def obtain(
     """Return the corpus file as `locate` finds it; where nothing was named and `download` allows it, fetched first."""
     named = option is not None or bool(rules.variable and environ.get(rules.variable))
     release, folder = find_entry(rules.name).release, data_folder(environ)
-    if release is None:
-        expected = [folder / rules.file]
-    else:
-        expected = [folder / release.folder / name for name in release.files]
-    if download and not named and not all(path.is_file() for path in expected):
+    names = [rules.file] if release is None else [f"{release.folder}/{name}" for name in release.files]
+    if download and not named and not all((folder / name).is_file() for name in names):
         return fetch(rules, environ, progress)
     return locate(rules, option, environ) if release is None else locate_release(rules, release, option, environ)
 

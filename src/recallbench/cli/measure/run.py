@@ -62,9 +62,9 @@ def run(
     Several stores, or the corpora of a group, are measured one after the other; one that fails does not stop the rest.
     """
     from recallbench.cli.bars import listener
+    from recallbench.cli.measure.corpora_table import corpora_table
     from recallbench.errors import RecallBenchError, UsageError
     from recallbench.machine_load import MachineLoad, refuse_unquiet
-    from recallbench.reports.corpora_table import corpora_table
     from recallbench.runs.dry import dry_run as rehearse
 
     corpus = options.take_corpus(corpus, of_run)
