@@ -172,6 +172,8 @@ def _rehearsed(name: str, rehearsal: Rehearsal) -> list[Part]:
 def _show(document: SweepDocument, folder: Path, format: str) -> None:
     from recallbench.escaping.document import plain
     from recallbench.reports.sweep.page import page
+    from recallbench.reports.sweep.sensitivity import sensitivity_table
+    from recallbench.reports.sweep.stability import stability_table
     from recallbench.reports.sweep.tables import point_sheet, point_table
     from recallbench.reports.sweep.words import choice_lines, conclusion, failures, header, notes, title
     from recallbench.results.sweep.document import PAGE, REPORT
@@ -185,4 +187,6 @@ def _show(document: SweepDocument, folder: Path, format: str) -> None:
     else:
         places = [f"page: {folder / PAGE}", f"report: {folder / REPORT}"]
         below = [*choice_lines(document), *notes(document), *failures(document), *places]
-        print_parts(title(document), header(document), point_table(document), *below, conclusion(document))
+        further = [each for each in (sensitivity_table(document), stability_table(document)) if each is not None]
+        tables = [part for table in further for part in (f"{table.caption}:", table)]
+        print_parts(title(document), header(document), point_table(document), *tables, *below, conclusion(document))

@@ -56,7 +56,7 @@ def _front_lines(front: Sequence[str], prices: str, shares: Mapping[str, float |
 
 def _knee_line(knee: SweepKneePart | None) -> str:
     if knee is None:
-        return "No knee: fewer than three points have a price."
+        return "No knee: of the points to choose among, fewer than three have a price."
     if knee.point is None:
         return f"{knee.reason[0].upper()}{knee.reason[1:]} (over {knee.price})."
     return (
