@@ -69,6 +69,12 @@ def _read_run(context: click.Context, _argument: click.Parameter, path: Path) ->
         "The same with so many seeds: each decides in which order haystacks are filled and questions asked.",
         type=click.IntRange(1),
     ),
+    option(
+        "at-once",
+        "Callers that ask a point at the same time, where its store takes several; p50 and p95 are taken alone.",
+        type=click.IntRange(1, 64),
+        default=1,
+    ),
     flag("dry-run", "Check the whole sweep, ask every point a few questions, and tell how long all of it would take."),
     option("measure", "What points are judged by, at the k of each where k is a parameter.", default="recall_any@10"),
     *options.of_corpus(*matching_options.OPTIONS, *labelled_options.OPTIONS),
@@ -96,6 +102,7 @@ def sweep(
     sensitivity: bool,
     repeats: int | None,
     seeds: int | None,
+    at_once: int,
     dry_run: bool,
     measure: str,
     format: str,
@@ -134,6 +141,7 @@ def sweep(
         sensitivity=sensitivity,
         repeats=repeats or 0,
         seeds=seeds or 0,
+        at_once=at_once,
     )
     run_options = obtain_corpus(corpus, others, progress)
     if dry_run:
