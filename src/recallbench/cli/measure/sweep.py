@@ -168,11 +168,17 @@ def _rehearsed(name: str, rehearsal: Rehearsal) -> list[Part]:
     failed = [f"{each.point.name} failed: {each.failure}" for each in rehearsal.points if each.failure]
     minutes, seconds = divmod(round(rehearsal.seconds), 60)
     embedding = f", {rehearsal.embedding:.0f} s of it for vectors" if rehearsal.embedding >= 1 else ""
+    further = []
+    if rehearsal.around:
+        further.append(f"up to {rehearsal.around} further points around the chosen one")
+    if rehearsal.again:
+        further.append(f"{rehearsal.again} further runs of the chosen point and the baseline")
+    with_ = f", with {' and '.join(further)}" if further else ""
     return [
         f"dry run of {name}: {len(rows)} points, {kept} of them kept",
         Table(["point", *parameters, "seconds"], rows, left=["point", *parameters]),
         *failed,
-        f"The sweep takes about {minutes}:{seconds:02d}{embedding}, less what a race saves: estimated from "
+        f"The sweep takes about {minutes}:{seconds:02d}{embedding}{with_}, less what a race saves: estimated from "
         f"{rehearsal.questions} questions a point.",
     ]
 

@@ -30,6 +30,15 @@ def design_around(levels: Levels, chosen: Mapping[str, str]) -> SensitivityDesig
     return sensitivity_design([len(values) for values in levels.values()], places)
 
 
+def settings_around(levels: Levels, chosen: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return the parameters of each of them, the chosen one's first."""
+    return [{**chosen, **_changed(levels, setting)} for setting in design_around(levels, chosen).settings]
+
+
+def _changed(levels: Levels, setting: Sequence[int]) -> dict[str, str]:
+    return {name: values[level] for (name, values), level in zip(levels.items(), setting, strict=True)}
+
+
 def measure_around(
     measuring: Measuring, chosen: SweepPoint, levels: Levels, settle: Settle, places: Sequence[int]
 ) -> tuple[SensitivityPart, list[PointOutcome]]:
@@ -37,7 +46,7 @@ def measure_around(
     design = design_around(levels, chosen.parameters)
     points, failures, impossible = dict[int, SweepPoint](), dict[str, str](), dict[str, str]()
     for number, setting in enumerate(design.settings):
-        changed = {name: values[level] for (name, values), level in zip(levels.items(), setting, strict=True)}
+        changed = _changed(levels, setting)
         try:
             points[number] = settle(f"{chosen.name} with {_told(changed)}", {**chosen.parameters, **changed})
         except UsageError as error:
