@@ -61,7 +61,11 @@ def _keys(command: click.Command) -> dict[str, click.Parameter]:
 
 
 def _keys_of_others(context: click.Context) -> dict[str, click.Parameter]:
-    return {key: param for command in _commands(context.find_root().command, context) for key, param in _keys(command).items()}
+    return {
+        key: param
+        for command in _commands(context.find_root().command, context)
+        for key, param in _keys(command).items()
+    }
 
 
 def _commands(command: click.Command, context: click.Context) -> Iterator[click.Command]:

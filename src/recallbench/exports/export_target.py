@@ -64,5 +64,8 @@ class ExportTarget(ABC):
         """Hand over what the folders record; raises InputError where they record nothing."""
 
 
-AS_RECORDED = "verdicts and figures are as recorded, and each folder is as its manifest says; `recallbench audit` works them out anew"
+AS_RECORDED = (
+    "verdicts and figures are as recorded, and each folder is as its manifest says; `recallbench audit` works them out "
+    "anew"
+)
 """Whether one can believe an export."""

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from recallbench.escaping.terminal import visible
-from recallbench.exports.forms import FIGURES, GATES, LATENCIES, LEVELS, POINTS, QUALITY, RESULTS, STUDIES, SWEEPS
+from recallbench.exports.forms import FIGURES, GATES, LATENCIES, RESULTS
 from recallbench.exports.recorded import Recorded, newest
+from recallbench.exports.study_forms import LEVELS, POINTS, QUALITY, STUDIES, SWEEPS
 from recallbench.exports.table_form import Row, Value
 
 LINE = ("corpus", "dataset", "protocol", "store", "variant", "pipeline", "embedder", "scope", "depth", "limit")

@@ -24,7 +24,9 @@ class HubTarget(ExportTarget):
     """A dataset card with a configuration for each table, and the files of the tables."""
 
     name: ClassVar[str] = "hub"
-    summary: ClassVar[str] = "Write a folder that `datasets` loads and the Hugging Face hub takes: a card, and Parquet files."
+    summary: ClassVar[str] = (
+        "Write a folder that `datasets` loads and the Hugging Face hub takes: a card, and Parquet files."
+    )
     details: ClassVar[str] = (
         "Nothing is sent anywhere: the command that does is told at the end. No file has text of a corpus; the card "
         "names every corpus with its licence. A folder that this command wrote is replaced as a whole, any other is "
@@ -36,7 +38,9 @@ class HubTarget(ExportTarget):
         ExportOption("repo", "The dataset's name on the hub, for the command that pushes it.", default="OWNER/NAME"),
         ExportOption("title", "The title of its card.", default="Results of RecallBench"),
         ExportOption(
-            "license", "Under which licence you publish the figures, as the hub calls it (apache-2.0).", default="unknown"
+            "license",
+            "Under which licence you publish the figures, as the hub calls it (apache-2.0).",
+            default="unknown",
         ),
     )
 
@@ -58,7 +62,9 @@ class HubTarget(ExportTarget):
                 for form in FORMS:
                     if not files.counts[form.name]:
                         (draft / DATA / f"{form.name}.parquet").unlink()
-                page = card(recorded, files.counts, request.texts["title"], request.texts["license"], request.texts["repo"])
+                page = card(
+                    recorded, files.counts, request.texts["title"], request.texts["license"], request.texts["repo"]
+                )
                 (draft / CARD).write_text(page, encoding="utf-8")
                 if out.exists():
                     shutil.move(out, room / "before")
@@ -66,7 +72,7 @@ class HubTarget(ExportTarget):
         push = shlex.join(["hf", "upload", request.texts["repo"], str(out), ".", "--repo-type", "dataset"])
         return Exported(
             [
-                f"{out} holds {recorded.words} as a dataset of {sum(1 for n in files.counts.values() if n)} configurations, "
+                f"{out} holds {recorded.words} as a dataset of {sum(map(bool, files.counts.values()))} configurations, "
                 "none with text of a corpus",
                 AS_RECORDED,
                 f"next: read {out / CARD}, then push it: {push}",

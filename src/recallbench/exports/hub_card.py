@@ -10,10 +10,11 @@ from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.corpora.registry import CORPORA
 from recallbench.escaping.markdown import Markup, code, inline
 from recallbench.escaping.terminal import visible
-from recallbench.exports.forms import FIGURES, HISTORY, RESULTS, STUDIES, SWEEPS
+from recallbench.exports.forms import FIGURES, HISTORY, RESULTS
 from recallbench.exports.parquet_files import FORMS
 from recallbench.exports.recorded import Recorded
-from recallbench.exports.table_form import Row
+from recallbench.exports.study_forms import STUDIES, SWEEPS
+from recallbench.exports.table_form import Row, Value
 from recallbench.reports.cells import figure
 from recallbench.reports.table import Table
 from recallbench.results.metrics import OVERALL
@@ -31,13 +32,13 @@ def card(recorded: Recorded, counts: Mapping[str, int], title: str, licence: str
         MARK,
         f"# {inline(title)}",
         "",
-        f"{recorded.words[0].upper()}{recorded.words[1:]} of retrieval, measured with RecallBench {__version__}. No file has text "
-        "of a corpus: questions and segments go by their ids. Verdicts and figures are as the results record them.",
+        f"{recorded.words[0].upper()}{recorded.words[1:]} of retrieval, exported by RecallBench {__version__}. No file "
+        "has text of a corpus: questions go by their ids. Verdicts and figures are as the results record them.",
         "",
         "```python",
         "from datasets import load_dataset",
         "",
-        f"history = load_dataset({json.dumps(visible(repo))}, {json.dumps(HISTORY.name)}, split=\"train\")",
+        f'history = load_dataset({json.dumps(visible(repo))}, {json.dumps(HISTORY.name)}, split="train")',
         "```",
         "",
         "## What was measured on",
@@ -75,7 +76,11 @@ def _corpora(recorded: Recorded) -> Sequence[str]:
         for row in recorded.rows(form.name):
             hashes.setdefault(str(row["corpus"]), {})[str(row["dataset_sha256"])] = None
     rows = [
-        (short_names(name), CORPORA[name].licence if name in CORPORA and CORPORA[name].licence else UNKNOWN, code(sha256))
+        (
+            short_names(name),
+            CORPORA[name].licence if name in CORPORA and CORPORA[name].licence else UNKNOWN,
+            code(sha256),
+        )
         for name, every in hashes.items()
         for sha256 in every
     ]
@@ -94,13 +99,17 @@ def _results(recorded: Recorded) -> Iterator[str]:
             str(row["version"]),
             *(_estimate(values.get((str(row["result"]), measure))) for measure in SHOWN),
             str(row["verdict_text"]),
-            "; ".join(short_names(text) for text in row["deviations"]) or "none",  # type: ignore[union-attr]
+            "; ".join(short_names(str(text)) for text in _texts(row["deviations"])) or "none",
         )
         for row in recorded.rows(RESULTS.name)
     ]
     if rows:
         header = ("corpus", "system", "version", *SHOWN, "verdict, as recorded", "deviations")
         yield from ["## The results", "", *Table(header, rows).markdown(), ""]
+
+
+def _texts(value: Value) -> Sequence[object]:
+    return value if isinstance(value, Sequence) else ()
 
 
 def _estimate(row: Row | None) -> str:
@@ -116,5 +125,10 @@ def _tables(counts: Mapping[str, int]) -> Iterator[str]:
     for form in FORMS:
         if counts[form.name]:
             rows = [(Markup(code(column.name)), column.kind, column.meaning) for column in form.columns]
-            yield from [f"### {form.name}", "", f"{form.meaning[0].upper()}{form.meaning[1:]}; {counts[form.name]:,} rows.", ""]
+            yield from [
+                f"### {form.name}",
+                "",
+                f"{form.meaning[0].upper()}{form.meaning[1:]}; {counts[form.name]:,} rows.",
+                "",
+            ]
             yield from [*Table(("column", "holds", "what it means"), rows).markdown(), ""]

@@ -19,9 +19,9 @@ class ParquetTarget(ExportTarget):
     name: ClassVar[str] = "parquet"
     summary: ClassVar[str] = "Write files of Parquet: figures, times, costs, and ranks and values of every question."
     details: ClassVar[str] = (
-        f"{HISTORY.name}.parquet has a row for each measure of each result, with all that is known of the result beside "
-        f"it; {QUESTIONS.name}.parquet the ranks of the gold of every question. No file has text of a corpus. Files of "
-        "the same name are replaced, all together."
+        f"{HISTORY.name}.parquet has a row for each measure of each result, with all that is known of the result "
+        f"beside it; {QUESTIONS.name}.parquet the ranks of the gold of every question. No file has text of a corpus. "
+        "Files of the same name are replaced, all together."
     )
     example: ClassVar[str] = "recallbench export parquet results/* --out parquet"
     options: ClassVar[tuple[ExportOption, ...]] = (ExportOption("out", "The folder of the files.", "path"),)
@@ -30,9 +30,13 @@ class ParquetTarget(ExportTarget):
         require("parquet", "export parquet")
         out = request.paths.get("out")
         if out is None:
-            raise UsageError("export parquet needs a folder", expected="--out FOLDER", found="none", remedy=self.example)
+            raise UsageError(
+                "export parquet needs a folder", expected="--out FOLDER", found="none", remedy=self.example
+            )
         with (
-            write_errors(f"{out} can't be written", expected="a folder that may be written to", remedy="name another --out"),
+            write_errors(
+                f"{out} can't be written", expected="a folder that may be written to", remedy="name another --out"
+            ),
             drafts_of(out) as drafts,
             parquet_files(drafts) as files,
         ):

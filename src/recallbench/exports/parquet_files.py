@@ -7,9 +7,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recallbench.exports.forms import FIGURES, HISTORY, OF_QUESTIONS, OF_RESULTS, OF_STUDIES, RESULTS
+from recallbench.exports.forms import FIGURES, HISTORY, OF_QUESTIONS, OF_RESULTS, RESULTS
 from recallbench.exports.question_rows import question_tables
 from recallbench.exports.recorded import Recorded
+from recallbench.exports.study_forms import OF_STUDIES
 from recallbench.exports.table_form import Row, TableForm
 from recallbench.results.result import Result
 

@@ -19,10 +19,12 @@ class PostgresTarget(ExportTarget):
     """History tables in a schema of their own."""
 
     name: ClassVar[str] = "postgres"
-    summary: ClassVar[str] = "Add results, latency studies and sweeps to history tables in Postgres; what is there stays."
+    summary: ClassVar[str] = (
+        "Add results, latency studies and sweeps to history tables in Postgres; what is there stays."
+    )
     details: ClassVar[str] = (
-        f"The tables are in the schema {SCHEMA}, made and brought up to date by the command, in one transaction under a "
-        "lock. A run is there once, known by the hash of its manifest: the same folder again adds nothing, the same "
+        f"The tables are in the schema {SCHEMA}, made and brought up to date by the command, in one transaction under "
+        "a lock. A run is there once, known by the hash of its manifest: the same folder again adds nothing, the same "
         "answers on another day are another run, with times of their own."
     )
     example: ClassVar[str] = "recallbench export postgres results/* --dsn postgresql://user@host/bench"

@@ -26,13 +26,17 @@ class PrometheusTarget(ExportTarget):
     """Gauges in the text format of Prometheus."""
 
     name: ClassVar[str] = "prometheus"
-    summary: ClassVar[str] = "Write gauges for Prometheus: a file for node_exporter's textfile collector, or a push gateway."
+    summary: ClassVar[str] = (
+        "Write gauges for Prometheus: a file for node_exporter's textfile collector, or a push gateway."
+    )
     details: ClassVar[str] = (
         "A line over time is the same system, whatever its version, on the same questions: of several results of one "
         "line the newest by date is exported, the version stands in recallbench_result_info. Void levels of a latency "
         "study are left out."
     )
-    example: ClassVar[str] = "recallbench export prometheus results/* --textfile /var/lib/node_exporter/recallbench.prom"
+    example: ClassVar[str] = (
+        "recallbench export prometheus results/* --textfile /var/lib/node_exporter/recallbench.prom"
+    )
     options: ClassVar[tuple[ExportOption, ...]] = (
         ExportOption("textfile", f"The file, written whole; its name ends in {ENDING}.", "path"),
         ExportOption("push-gateway", "The address of a push gateway, whose group of the job is replaced."),
@@ -51,7 +55,9 @@ class PrometheusTarget(ExportTarget):
             )
         if textfile is not None and textfile.suffix != ENDING:
             raise UsageError(
-                f"--textfile {textfile} would be read by nobody", expected=f"a name that ends in {ENDING}", found=str(textfile)
+                f"--textfile {textfile} would be read by nobody",
+                expected=f"a name that ends in {ENDING}",
+                found=str(textfile),
             )
         web = None if gateway is None else _web(gateway, request)
         recorded = read_folders(request.folders, request.prices, request.progress)
@@ -93,7 +99,7 @@ def _registry(made: list[Gauge]) -> CollectorRegistry:
                 yield family
 
     registry = CollectorRegistry()
-    registry.register(Collector())  # type: ignore[arg-type]
+    registry.register(Collector())
     return registry
 
 
@@ -110,7 +116,9 @@ def _web(gateway: str, request: ExportRequest) -> Web:
     if not request.texts["job"]:
         raise UsageError("--job is empty", expected="the name of a job", found="nothing")
     if scheme_of(gateway) not in ("http", "https"):
-        raise UsageError("--push-gateway is no address", expected=f"such as {PUSH_GATEWAY.example}", found="another text")
+        raise UsageError(
+            "--push-gateway is no address", expected=f"such as {PUSH_GATEWAY.example}", found="another text"
+        )
     return Web(gateway, request.environ, PUSH_GATEWAY)
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from recallbench.exports.forms import QUESTIONS, VALUES
 from recallbench.exports.table_form import Row
+from recallbench.results.metrics import OVERALL
 from recallbench.results.rankings import Rankings
 from recallbench.results.result import Result
 from recallbench.scoring.measures.registry import parse
-from recallbench.results.metrics import OVERALL
 
 
 def question_tables(result: Result) -> dict[str, list[Row]]:

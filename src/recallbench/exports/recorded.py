@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from recallbench.errors import InputError, RecallBenchError
-from recallbench.exports.forms import LEVELS, POINTS, RESULTS, STUDIES, SWEEPS
+from recallbench.exports.forms import RESULTS
 from recallbench.exports.result_rows import result_tables, series_of
+from recallbench.exports.study_forms import LEVELS, POINTS, STUDIES, SWEEPS
 from recallbench.exports.study_rows import latency_tables, sweep_tables
 from recallbench.exports.table_form import Row
 from recallbench.progress import Progress

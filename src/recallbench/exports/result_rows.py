@@ -24,8 +24,6 @@ from recallbench.results.result import ENVIRONMENT, Result
 from recallbench.scoring.costs import Prices
 
 WARM = "warm"
-DEPTH = 50
-"""Hits that the protocol keeps of each ranking."""
 
 
 def result_tables(result: Result, prices: Prices) -> dict[str, list[Row]]:
@@ -39,7 +37,13 @@ def result_tables(result: Result, prices: Prices) -> dict[str, list[Row]]:
         LATENCIES.name: latencies,
         COSTS.name: list(_cost_rows(id, costs)),
         GATES.name: [
-            {"result": id, "gate": gate.name, "status": gate.status, "required": gate.required, "observed": gate.observed}
+            {
+                "result": id,
+                "gate": gate.name,
+                "status": gate.status,
+                "required": gate.required,
+                "observed": gate.observed,
+            }
             for gate in result.metrics.gates
         ],
     }
@@ -77,8 +81,9 @@ def line_words(metrics: Metrics) -> str:
     name = short_names(corpus.name)
     if corpus.registered_sha256 and corpus.registered_sha256 != metrics.dataset_sha256:
         name += f" (another file, {metrics.dataset_sha256[:12]})"
+    departures = {deviation.kind for deviation in metrics.deviations}
     unusual = [
-        *([f"depth {retrieval.depth}"] if retrieval.depth != DEPTH else []),
+        *([f"depth {retrieval.depth}"] if "depth" in departures else []),
         *(["pooled"] if retrieval.scope != "own" else []),
         *([f"first {retrieval.limit} questions"] if retrieval.limit is not None else []),
     ]
@@ -149,7 +154,17 @@ def _figures(id: str, metrics: Metrics) -> Iterator[Row]:
                 **_place(id, kind, name, estimate.measure),
                 **{
                     field: getattr(estimate, field)
-                    for field in ("n", "value", "low", "high", "chance", "ceiling", "saturated", "design_effect", "method")
+                    for field in (
+                        "n",
+                        "value",
+                        "low",
+                        "high",
+                        "chance",
+                        "ceiling",
+                        "saturated",
+                        "design_effect",
+                        "method",
+                    )
                 },
                 "bm25": bm25.get(estimate.measure),
             }
@@ -230,6 +245,7 @@ def _cost_rows(id: str, costs: CostDocument | None) -> Iterator[Row]:
             "currency": costs.currency,
             "prices_of": costs.date,
             **{
-                name: getattr(line, name) for name in ("ledger", "what", "model", "unit", "quantity", "at_least", "amount")
+                name: getattr(line, name)
+                for name in ("ledger", "what", "model", "unit", "quantity", "at_least", "amount")
             },
         }

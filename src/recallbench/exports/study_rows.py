@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.corpora.stream import sha256_of
-from recallbench.exports.forms import LEVELS, POINTS, QUALITY, STUDIES, SWEEPS
+from recallbench.exports.study_forms import LEVELS, POINTS, QUALITY, STUDIES, SWEEPS
 from recallbench.exports.table_form import Row
 from recallbench.results import manifest
 from recallbench.results.dated import start_of
@@ -53,7 +53,9 @@ def _levels(id: str, study: LatencyDocument) -> Iterator[Row]:
             **{name: getattr(system, name) for name in ("side", "store", "variant", "version", "pipeline")},
             "embedder": system.embedder or "",
             "loop": level.kind,
-            **{name: getattr(level, name) for name in LEVELS.names if name in LevelPart.model_fields and name != "side"},
+            **{
+                name: getattr(level, name) for name in LEVELS.names if name in LevelPart.model_fields and name != "side"
+            },
             **_percentile("p50", level.p50),
             **_percentile("p95", level.p95),
             **_percentile("p99", level.p99),

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 Kind = Literal["text", "whole", "number", "flag", "moment", "texts", "wholes"]
-"""What a column holds: a text, a whole number, a number, yes or no, a time with its zone, or several of the first two."""
+"""What a column holds: a text, whole or other numbers, yes or no, a time with its zone; or several of the first two."""
 Value = str | int | float | bool | datetime | Sequence[str] | Sequence[int] | None
 Row = Mapping[str, Value]
 

@@ -40,8 +40,8 @@ class ExportGroup(click.Group):
 
 @click.group(
     cls=ExportGroup,
-    epilog="Exit codes: 0 done, 2 nothing could be read or wrong usage, 3 a server or package is missing. A folder that "
-    "is no result is named with the reason, and the others go on.",
+    epilog="Exit codes: 0 done, 2 nothing could be read or wrong usage, 3 a server or package is missing. A folder "
+    "that is no result is named with the reason, and the others go on.",
 )
 def export() -> int:
     """Hand results to other programs: Prometheus, Postgres with Grafana, files of Parquet, a dataset for the hub."""

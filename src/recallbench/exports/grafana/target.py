@@ -6,7 +6,8 @@ from typing import ClassVar
 
 from recallbench.escaping.document import json_text
 from recallbench.exports.export_target import Exported, ExportRequest, ExportTarget
-from recallbench.exports.grafana.dashboard import PANELS, dashboard
+from recallbench.exports.grafana.dashboard import dashboard
+from recallbench.exports.grafana.panels import PANELS
 from recallbench.exports.history.migrations import SCHEMA
 
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from recallbench.exports.forms import COSTS, FIGURES, GATES, LATENCIES, LEVELS, POINTS, QUALITY, RESULTS, STUDIES, SWEEPS
+from recallbench.exports.forms import COSTS, FIGURES, GATES, LATENCIES, RESULTS
 from recallbench.exports.history.migrations import SCHEMA
 from recallbench.exports.recorded import Recorded
+from recallbench.exports.study_forms import LEVELS, POINTS, QUALITY, STUDIES, SWEEPS
 from recallbench.exports.table_form import Row, TableForm, Value
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ SELECT
     p.high AS "high",
     p.held_out AS "held out",
     p.p95_ms AS "p95 ms",
-    p.usd_per_1000 AS "$ per 1,000",
+    p.usd_per_1000 AS "USD per 1,000",
     CASE WHEN p.chosen THEN 'chosen' WHEN p.in_set THEN 'can''t be told from the best' ELSE '' END AS "choice",
     p.passes AS "keeps the gates",
     p.failure AS "failure"
