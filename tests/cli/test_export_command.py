@@ -210,3 +210,13 @@ def test_the_dashboard_goes_to_a_pipe_alone(tmp_path: Path) -> None:
     assert done.stdout.startswith("{\n")
     assert done.stdout.endswith("}\n")
     assert "a dashboard of 11 panels" in done.stderr
+
+
+def test_the_same_run_in_another_folder_is_told(results_to_compare: Path, tmp_path: Path) -> None:
+    shutil.copytree(results_to_compare / "few", tmp_path / "copy")
+    words = ("export", "parquet", results_to_compare / "few", "copy", "--out", "parquet", "-q")
+    done = recallbench(*words, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "folders whose run another one brought: 1" in done.stderr
+    assert "parquet holds 1 result in 12 files" in done.stdout
+    assert done.stdout.splitlines()[-1] == "next: pandas.read_parquet('parquet/history.parquet'), or a query of duckdb"

@@ -93,7 +93,7 @@ def test_the_last_lines_say_how_many_and_that_older_ones_are_left_out(
     count = sum(map(len, found.values()))
     first, second = done.stdout.splitlines()
     assert f"holds {count} values of 5 results, 1 latency study, 1 sweep" in first
-    assert "(1 older results of the same lines are not in it)" in first
+    assert "(older results of the same lines, not in it: 1)" in first
     assert "`recallbench audit` works them out anew" in second
 
 

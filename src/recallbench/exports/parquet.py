@@ -48,7 +48,7 @@ class ParquetTarget(ExportTarget):
             [
                 f"{out} holds {recorded.words} in {len(FORMS)} files, none with text of a corpus; rows: {rows}",
                 AS_RECORDED,
-                f"next: python -c \"import pandas; print(pandas.read_parquet('{out}/{HISTORY.name}.parquet'))\"",
+                f"next: pandas.read_parquet({str(out / f'{HISTORY.name}.parquet')!r}), or a query of duckdb",
             ],
             recorded,
         )

@@ -82,7 +82,7 @@ def _count(made: list[Gauge], recorded: Recorded) -> str:
     samples = sum(len(gauge.samples) for gauge in made)
     lines = next(gauge for gauge in made if gauge.name == "recallbench_result_info")
     older = len(recorded.lines) - len(lines.samples)
-    said = f" ({older} older results of the same lines are not in it)" if older else ""
+    said = f" (older results of the same lines, not in it: {older})" if older else ""
     return f"{samples} values of {recorded.words}{said}"
 
 

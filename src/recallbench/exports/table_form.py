@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -31,19 +31,23 @@ class TableForm:
     key: tuple[str, ...]
     columns: tuple[Column, ...]
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the columns, in their order."""
-        return tuple(column.name for column in self.columns)
+    names: tuple[str, ...] = field(init=False)
+    """The names of the columns, in their order."""
+    _known: frozenset[str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # Kept, since they are asked for with every row.
+        object.__setattr__(self, "names", tuple(column.name for column in self.columns))
+        object.__setattr__(self, "_known", frozenset(self.names))
 
     def values(self, row: Row) -> tuple[Value, ...]:
         """Return the values of a row in the order of the columns; a column that it lacks is empty.
 
         Raises KeyError for a value that no column takes.
         """
-        if strange := row.keys() - set(self.names):
-            raise KeyError(f"{self.name} has no column {', '.join(sorted(strange))}")
-        return tuple(row.get(name) for name in self.names)
+        if not row.keys() <= self._known:
+            raise KeyError(f"{self.name} has no column {', '.join(sorted(row.keys() - self._known))}")
+        return tuple(map(row.get, self.names))
 
 
 def columns(kind: Kind, /, **meanings: str) -> tuple[Column, ...]:

@@ -92,7 +92,7 @@ def _export(
     for folder, reason in done.recorded.left_out:
         print(f"recallbench: {visible(f'{folder} was left out: {reason}')}", file=sys.stderr)
     if done.recorded.repeated:
-        print(f"recallbench: {done.recorded.repeated} more folders hold runs that are there already", file=sys.stderr)
+        print(f"recallbench: folders whose run another one brought: {done.recorded.repeated}", file=sys.stderr)
     if done.document:
         print(done.document, end="")
     for sentence in done.sentences:
