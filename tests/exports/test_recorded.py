@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from commandline import recallbench
 from exports import measured
+from labelled_sets import beir
 from recallbench.errors import InputError
 from recallbench.exports.forms import COSTS, FIGURES, GATES, LATENCIES, OF_QUESTIONS, OF_RESULTS, RESULTS
 from recallbench.exports.question_rows import question_tables
@@ -117,6 +119,25 @@ def test_the_ranks_of_questions_are_those_of_the_rankings(place: Path, taken: li
     recall = [row["value"] for row in values if row["measure"] == "recall_any@10"]
     metrics = json.loads((place / "hybrid" / "metrics.json").read_text())
     assert sum(recall) / len(recall) == pytest.approx(metrics["headline"][0]["estimate"]["value"], abs=1e-9)
+
+
+def test_a_question_without_an_answer_has_a_row_and_no_values(tmp_path: Path) -> None:
+    beir(tmp_path / "team")
+    words = ("evaluate", "team", "--store", "bm25", "--folder", "r", "-q")
+    assert recallbench(*words, cwd=tmp_path).returncode == 0
+    taken: list[Result] = []
+    recorded = read_folders([tmp_path / "r"], None, Silent(), taken.append)
+    questions, values = (question_tables(taken[0])[form.name] for form in OF_QUESTIONS)
+    told = {str(row["question"]): (row["kind"], row["tenant"], row["abstention"], row["gold"]) for row in questions}
+    assert told == {
+        "q1": ("travel", "north", False, 2),
+        "q2": ("weather", "north", False, 1),
+        "q3": ("travel", "south", False, 1),
+        "q4": ("abstention", "south", True, 0),
+    }
+    assert {row["question"] for row in values} == {"q1", "q2", "q3"}
+    slices = {(row["slice_kind"], row["slice"]) for row in recorded.rows(FIGURES.name)}
+    assert slices >= {("overall", "overall"), ("kind", "travel"), ("tenant", "north"), ("tenant", "south")}
 
 
 def test_a_study_and_a_sweep_have_rows_of_their_own(place: Path, recorded: Recorded) -> None:
