@@ -54,6 +54,10 @@ PANELS = {
                 "Show what a result used (ingest, index, query, generate), and what that costs: a query, a find, a "
                 "right answer."
             ),
+            "export": (
+                "Hand results to other programs: Prometheus, Postgres with Grafana, files of Parquet, a dataset for "
+                "the hub."
+            ),
         },
     ),
     "Judge": HelpPanel(
