@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recallbench.escaping.markdown import Markup, code, inline, opening
+from recallbench.reports.canary.drawn import quotable
 from recallbench.reports.cells import figure, share
 from recallbench.reports.slices import slice_table
 from recallbench.reports.table import Table
@@ -20,8 +21,8 @@ def sections(metrics: Metrics, *, plural_alone: bool) -> Sequence[list[str]]:
 
 
 def sources(metrics: Metrics) -> Sequence[list[str]]:
-    """Return the section of the files that the set was made of."""
-    return (_hub(metrics),)
+    """Return the sections of the files that the set was made of, and of the draw of its questions."""
+    return (_hub(metrics), _canary(metrics))
 
 
 def _tenants(metrics: Metrics) -> list[str]:
@@ -84,6 +85,22 @@ def _hub(metrics: Metrics) -> list[str]:
         opening(f"{hub.repo} at {hub.revision}{judged}."),
         "",
         *Table(("file", "sha256", "the hash was"), rows).markdown(),
+    ]
+
+
+def _canary(metrics: Metrics) -> list[str]:
+    canary = metrics.canary
+    if canary is None:
+        return []
+    until = f"It is stale from {canary.stale_on} on." if canary.stale_on else "No day is stated on which it is stale."
+    return [
+        "## Canary",
+        "",
+        inline(f"The questions are a canary's, drawn on {canary.drawn}. {until}"),
+        "",
+        inline(quotable(canary.bias)),
+        "",
+        inline(f"Hard questions are {share(canary.hard)} of it, and {share(canary.hard_in_production)} of production."),
     ]
 
 
