@@ -8,8 +8,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from canary_sets import aged, canary_set, production_log, record_of
 
+from canary_sets import aged, canary_set, production_log, record_of
 from commandline import recallbench
 from labelled_sets import EXPECTING, SAYING, jsonl, short
 
@@ -87,7 +87,10 @@ def test_it_is_a_labelled_set_with_whole_haystacks_that_measures_as_one(workspac
     assert metrics["canary"]["stale_on"] == record_of(few)["stale_after"]["on"]
     report = (workspace / "measured/report.md").read_text()
     assert "## Canary" in report
-    assert "Its plain mean is one of production's mix, up to 0.0000 of rounding" in report
+    assert "Its plain mean is one of production's mix" in report
+    assert "rounding can move it by no more than 0.0000." in report
+    page = (workspace / "measured/report.html").read_text()
+    assert "Its plain mean is one of production&#x27;s mix" in page or "Its plain mean is one of production's" in page
     audited = recallbench("audit", "measured", "--corpus-file", "few", "--json", cwd=workspace)
     checks = json.loads(audited.stdout)["audits"][0]["checks"]
     assert not [check for check in checks if check["status"] == "fail" and check["code"] != "RB-COMMITTED"]
@@ -215,7 +218,12 @@ def test_gold_that_is_gone_makes_it_stale(workspace: Path) -> None:
     corpus.write_text("".join(line for line in corpus.read_text().splitlines(True) if f'"{document}"' not in line))
     done = recallbench("canary", "few", "--check", cwd=workspace)
     assert done.returncode == 1
-    assert f"documents: stale: 1 documents of its gold are no longer in team: {document} of {query}" in done.stdout
+    assert f"documents: stale: 1 document of its gold is no longer in team: {document} of {query}" in done.stdout
+    (workspace / "team").rename(workspace / "moved")
+    done = recallbench("canary", "few", "--check", cwd=workspace)
+    assert "documents: can't tell: the set it is from is not at team: --source DIR names it" in done.stdout
+    done = recallbench("canary", "few", "--check", "--source", "moved", cwd=workspace)
+    assert (done.returncode, f"no longer in moved: {document} of {query}" in done.stdout) == (1, True)
 
 
 def test_it_is_drawn_anew_with_half_of_its_questions(workspace: Path) -> None:

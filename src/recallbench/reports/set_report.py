@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recallbench.escaping.markdown import Markup, code, inline, opening
-from recallbench.reports.canary.drawn import quotable
+from recallbench.reports.canary.drawn import canary_sentences
 from recallbench.reports.cells import figure, share
 from recallbench.reports.slices import slice_table
 from recallbench.reports.table import Table
@@ -89,19 +89,9 @@ def _hub(metrics: Metrics) -> list[str]:
 
 
 def _canary(metrics: Metrics) -> list[str]:
-    canary = metrics.canary
-    if canary is None:
+    if metrics.canary is None:
         return []
-    until = f"It is stale from {canary.stale_on} on." if canary.stale_on else "No day is stated on which it is stale."
-    return [
-        "## Canary",
-        "",
-        inline(f"The questions are a canary's, drawn on {canary.drawn}. {until}"),
-        "",
-        inline(quotable(canary.bias)),
-        "",
-        inline(f"Hard questions are {share(canary.hard)} of it, and {share(canary.hard_in_production)} of production."),
-    ]
+    return ["## Canary", *(line for sentence in canary_sentences(metrics.canary) for line in ("", inline(sentence)))]
 
 
 def _matching(metrics: Metrics) -> list[str]:

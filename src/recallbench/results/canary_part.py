@@ -16,6 +16,7 @@ class CanaryPart(MetricsPart):
     stale_after: str | None = Field(description="as it was stated; null where nothing was")
     stale_on: str | None = Field(description="the first day on which it is stale; null where none is stated")
     bias: float = Field(description="the most by which a plain mean may miss that of production's mix")
+    proportional: bool = Field(description="whether a plain mean may be quoted as that of production's mix")
     hard: float = Field(description="the share of hard questions")
     hard_in_production: float
 
@@ -36,6 +37,7 @@ def canary_part(drawn_from: tuple[CanaryRecord, str] | None) -> CanaryPart | Non
         stale_after=None if after is None else after.stated,
         stale_on=None if after is None else after.on,
         bias=record.bias,
+        proportional=record.proportional,
         hard=record.hard.drawn,
         hard_in_production=record.hard.production,
     )

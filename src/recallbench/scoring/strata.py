@@ -40,7 +40,7 @@ def allocate(n: int, sizes: Mapping[str, float], most: Mapping[str, int], least:
 class Sampled:
     """The labelled queries of one stratum, an entry each."""
 
-    recalls: int
+    recalls: float
     """All recalls of the stratum, labelled or not."""
     values: Floats
     """(queries,): the measure summed over the query's recalls that count."""

@@ -142,3 +142,33 @@ def test_what_the_set_lacks_and_what_nobody_asks_is_named() -> None:
     assert asked.idle == (("date", "acme"), ("date", "bolt"))
     with pytest.raises(InputError, match="no question of a kind and tenant that the log has"):
         production(Mix({("place", "acme"): 40}), SET)
+
+
+def test_what_is_no_whole_number_is_rounded_by_the_seed_so_that_chances_are_equal() -> None:
+    # 75 and 25 are drawn; of them 7.5 and 2.5 are hard on the average, 10 in all.
+    half = [*questions("fact", "acme", 150, 15), *questions("date", "acme", 50, 5)]
+    shares = production(set_mix(half), half).shares
+    hard = [
+        tuple(s.drawn for s in draw(half, shares, 100, seed).strata if s.hard)  # date, then fact
+        for seed in range(200)
+    ]
+    assert set(hard) == {(2, 8), (3, 7)}
+    assert 70 <= hard.count((2, 8)) <= 130
+    drawn = draw(half, shares, 100, 42)
+    assert (drawn.bias, drawn.proportional) == (0.0, True)
+    assert {stratum.weight for stratum in drawn.strata} == {1.0}
+
+
+def test_a_draw_out_of_proportion_is_told_from_one_in_it() -> None:
+    shares = production(set_mix(SET), SET).shares
+    assert draw(SET, shares, 100, 42).proportional
+    assert not draw(SET, shares, 100, 42, hard=0.3).proportional
+    assert draw(SET, shares, 100, 42, hard=0.05).proportional  # less than there are in proportion
+    few = [*questions("fact", "acme", 150), *questions("date", "acme", 10)]
+    assert not draw(few, {("fact", "acme"): 0.5, ("date", "acme"): 0.5}, 100, 42).proportional
+
+
+def test_one_hard_question_is_kept_where_there_is_one() -> None:
+    one = [*questions("fact", "acme", 1000, 1)]
+    for seed in range(5):
+        assert sum(bool(q.hard) for q in draw(one, {("fact", "acme"): 1.0}, 100, seed).questions) == 1

@@ -20,9 +20,22 @@ EXAMPLES = (
     "team-canary --refresh --log recalls.jsonl --result base --out team-canary-2. The bundled corpora canary-locomo "
     "and canary-longmemeval are something else: miniatures to try the program with."
 )
-OF_CHECK = ("log", "result", "skip_bad", "drift", "format")
+OF_CHECK = ("source", "log", "result", "skip_bad", "drift", "format")
 OF_DRAW = ("n", "log", "result", "hard", "hard_rank", "by", "split", "seed", "stale_after", "skip_bad", "out", "format")
-OF_REFRESH = ("n", "log", "result", "hard", "hard_rank", "seed", "stale_after", "skip_bad", "out", "keep", "format")
+OF_REFRESH = (
+    "source",
+    "n",
+    "log",
+    "result",
+    "hard",
+    "hard_rank",
+    "seed",
+    "stale_after",
+    "skip_bad",
+    "out",
+    "keep",
+    "format",
+)
 
 
 @command(
@@ -70,6 +83,7 @@ OF_REFRESH = ("n", "log", "result", "hard", "hard_rank", "seed", "stale_after", 
         type=click.FloatRange(0, 1),
         default=0.5,
     ),
+    option("source", "With --check and --refresh: the set that the canary is from, where it has moved.", type=PATH),
     flag("skip-bad", "Pass over lines of the log that can't be read as a recall."),
     choice("format", "How it is printed.", ["text", "json"], default="text"),
     epilog=f"{EXAMPLES} {VARIABLES}",
@@ -81,6 +95,7 @@ def canary(
     check: bool,
     refresh: bool,
     drift: float,
+    source: Path | None,
     skip_bad: bool,
     format: str,
     **of_draw: Any,
@@ -96,23 +111,31 @@ def canary(
         raise UsageError("--check and --refresh at once", expected="one of the two", found="both")
     asked = "--check" if check else "--refresh" if refresh else "a draw"
     fitting = OF_CHECK if check else OF_REFRESH if refresh else OF_DRAW
-    others = [name for name in (*OF_DRAW, *OF_CHECK, "keep") if name not in fitting]
+    others = [name for name in (*OF_DRAW, *OF_CHECK, *OF_REFRESH) if name not in fitting]
     if unfitting := typed(*others):
         raise UsageError(f"{unfitting} is not for {asked}", expected=f"{asked} without it", found=unfitting)
     if check:
-        return _check(folder, log, result, drift, skip_bad, format)
-    return _draw(folder, log, result, refresh, skip_bad, format, **of_draw)
+        return _check(folder, log, result, drift, source, skip_bad, format)
+    return _draw(folder, log, result, refresh, source, skip_bad, format, **of_draw)
 
 
 def _check(
-    folder: Path, logs: tuple[Path, ...], results: tuple[Path, ...], drift: float, skip_bad: bool, format: str
+    folder: Path,
+    logs: tuple[Path, ...],
+    results: tuple[Path, ...],
+    drift: float,
+    source: Path | None,
+    skip_bad: bool,
+    format: str,
 ) -> int:
     from recallbench.reports.canary.check import check_lines
     from recallbench.studies.logs.canary.freshness import check_canary
 
     if len(results) > 1:
         raise UsageError("--check weighs one result", expected="--result once", found=f"{len(results)} of them")
-    checked = check_canary(folder, date.today(), logs, results[0] if results else None, drift, skip_bad=skip_bad)
+    checked = check_canary(
+        folder, date.today(), logs, results[0] if results else None, drift, source=source, skip_bad=skip_bad
+    )
     if format == "json":
         print(plain(checked.model_dump_json(indent=1)))
     else:
@@ -125,6 +148,7 @@ def _draw(
     log: tuple[Path, ...],
     result: tuple[Path, ...],
     refresh: bool,
+    source: Path | None,
     skip_bad: bool,
     format: str,
     *,
@@ -150,7 +174,7 @@ def _draw(
         raise UsageError("--refresh needs --out", expected="--out NEW, the folder of the new canary", found="none")
     today = date.today()
     request = CanaryRequest(
-        folder,
+        source if source is not None and refresh else folder,
         out or _beside(folder),
         split,
         n,

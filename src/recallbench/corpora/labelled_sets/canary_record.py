@@ -53,7 +53,10 @@ class CanaryStratum(_CanaryPart):
     available: int = Field(description="questions of the set")
     quota: float = Field(description="its share of the questions drawn, before rounding")
     drawn: int
-    weight: float | None = Field(description="of each of its questions in a mean of production's mix; null for none")
+    weight: float | None = Field(
+        description="of each of its questions in a mean of production's mix: its quota, over how many are drawn on the "
+        "average over seeds; null for none"
+    )
 
 
 class HardCases(_CanaryPart):
@@ -111,6 +114,10 @@ class CanaryRecord(_CanaryPart):
     uncovered: float = Field(description="the share of production that the set has no question for; it is left out")
     strata: list[CanaryStratum]
     bias: float = Field(description="the most by which a plain mean may miss that of production's mix")
+    proportional: bool = Field(
+        description="each kind and tenant is within a question of its share, and hard questions are as frequent as in "
+        "the set: a plain mean may be quoted as that of production's mix"
+    )
     hard: HardCases
     detects: CanaryPower
     stale_after: StaleAfter | None

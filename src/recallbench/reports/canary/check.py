@@ -51,7 +51,7 @@ def check_lines(check: CanaryCheck) -> list[Part]:
             f"{part.measure} at production's mix: {part.value:.4f}{between or why}; the plain mean is {part.plain:.4f}"
         )
     if check.weighted:
-        lines.append("these intervals are of the draw alone: the shares of the strata are taken as known")
+        lines.append("these intervals are of the draw: the shares of kinds and tenants are taken as known")
     if check.stale:
         return [*lines, f"{check.canary} is stale: draw it anew with `recallbench canary DIR --refresh --out NEW`"]
     untold = [part.what for part in check.reasons if part.stale is None]

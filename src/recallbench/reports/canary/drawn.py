@@ -9,8 +9,6 @@ from recallbench.reports.cells import figure, share
 from recallbench.reports.table import Part, Table
 from recallbench.results.canary_part import CanaryPart
 
-UNBIASED = 0.02
-"""A plain mean that can't miss production's mix by more is quoted as it is: half of what 200 questions leave open."""
 THRESHOLD = 0.01
 """The drop of a gate that is given as an example."""
 
@@ -39,7 +37,7 @@ def drawn_parts(record: CanaryRecord, folder: str) -> list[Part]:
         f"hard: {len(record.hard.questions)} of {record.questions} ({record.hard.drawn:.1%}; production's mix has "
         f"{record.hard.production:.1%}): {record.hard.rule}",
         *detects_lines(record.detects),
-        quotable(record.bias),
+        quotable(record.proportional, record.bias),
         *([f"kept from the earlier canary: {len(record.refreshed.kept)} questions"] if record.refreshed else []),
         stale_words(record),
         f"{folder}: a canary of {record.questions} questions; measure it: recallbench evaluate {folder}",
@@ -61,16 +59,16 @@ def detects_lines(detects: CanaryPower) -> list[str]:
     ]
 
 
-def quotable(bias: float) -> str:
+def quotable(proportional: bool, bias: float) -> str:
     """Say whether a plain mean over the questions may be quoted as production's; `bias` is how far it may be off."""
-    if bias <= UNBIASED:
+    if proportional:
         return (
-            f"Its plain mean is one of production's mix, up to {bias:.4f} of rounding, as far as the labelled "
-            "questions of a kind and tenant are like those of production."
+            "Its plain mean is one of production's mix, as far as the labelled questions of a kind and tenant are like "
+            f"those of production; rounding can move it by no more than {bias:.4f}."
         )
     return (
-        "Its plain mean must not be quoted as production's: strata are drawn out of proportion, which moves it by up "
-        f"to {bias:.4f}; `recallbench canary DIR --check --result RESULT` weighs them back."
+        "Its plain mean must not be quoted as production's: questions are drawn out of proportion, which moves it by "
+        f"up to {bias:.4f}; `recallbench canary DIR --check --result RESULT` weighs them back."
     )
 
 
@@ -88,4 +86,14 @@ def canary_lines(canary: CanaryPart | None, today: date) -> list[str]:
         return []
     stale = canary.staleness(today.isoformat())
     lines = [f"canary: {stale}; `recallbench canary DIR --refresh --out NEW` draws it anew"] if stale else []
-    return lines if canary.bias <= UNBIASED else [*lines, f"canary: {quotable(canary.bias)}"]
+    return lines if canary.proportional else [*lines, f"canary: {quotable(canary.proportional, canary.bias)}"]
+
+
+def canary_sentences(canary: CanaryPart) -> list[str]:
+    """Return what a report says of the canary that was asked: its days, its mean, its hard questions."""
+    until = f"It is stale from {canary.stale_on} on." if canary.stale_on else "No day is stated on which it is stale."
+    return [
+        f"The questions are a canary's, drawn on {canary.drawn}. {until}",
+        quotable(canary.proportional, canary.bias),
+        f"Hard questions are {share(canary.hard)} of it, and {share(canary.hard_in_production)} of production's mix.",
+    ]

@@ -98,6 +98,7 @@ def draw_canary(request: CanaryRequest, today: date) -> CanaryRecord:
         uncovered=round(asked.uncovered, DIGITS),
         strata=list(drawn.strata),
         bias=drawn.bias,
+        proportional=drawn.proportional,
         hard=_hard(request, drawn, results),
         detects=power(drawn.questions, results),
         stale_after=request.stale_after,
@@ -111,7 +112,8 @@ def draw_canary(request: CanaryRequest, today: date) -> CanaryRecord:
 def refresh_request(folder: Path, stated: CanaryRequest, given: Collection[str], today: date) -> CanaryRequest:
     """Return the request that draws a canary anew as it was drawn, but for the fields of `stated` that are `given`.
 
-    Raises UsageError where a result or a log that it was drawn by is not named again.
+    A source other than the canary itself is the set that it is from, where that has moved. Raises UsageError where a
+    result or a log that it was drawn by is not named again.
     """
     record, _ = open_canary(folder)
     by_result, by_log = bool(record.hard.results), bool(record.log)
@@ -133,7 +135,7 @@ def refresh_request(folder: Path, stated: CanaryRequest, given: Collection[str],
     after = stated.stale_after or (again(record.stale_after, today) if record.stale_after else None)
     return replace(
         stated,
-        source=source_of(folder, record),
+        source=source_of(folder, record) if stated.source == folder else stated.source,
         split=record.source.split,
         stale_after=after,
         earlier=folder,

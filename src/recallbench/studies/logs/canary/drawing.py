@@ -1,9 +1,11 @@
 """The draw: n questions in the proportions of production, hard ones in theirs, the same for the same seed.
 
-A stratum is a kind and tenant, its hard questions apart from the others. Within a stratum a hash decides, so that a
-question's chance depends on nothing but its stratum. A plain mean is then one of production's mix up to the rounding of
-the strata, and can miss it by no more than the total variation between the two (`bias`): each stratum's mean lies
-between 0 and 1.
+A kind and tenant gets the largest remainder of its share, and at least one question. Of these, as many are hard as in
+the set, on the average: where that is no whole number the seed decides between the two next to it, so that every
+question of a kind and tenant has the same chance. Within both a hash decides. A plain mean is then one of production's
+mix up to the rounding of kinds and tenants, and can miss it by no more than the total variation between the two
+(`bias`), since each mean lies between 0 and 1. With a share of hard ones that was asked for, theirs is no longer the
+chance of the others; each question's weight brings the mean back.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from recallbench.studies.logs.sampling import draw_place
 
 Cell = tuple[str, str, bool]
 """A kind, a tenant, and whether its questions are the hard ones."""
+ROUNDING = 1e-9
 DIGITS = 6
 """Shares and weights are written down to this many places."""
 
@@ -35,6 +38,8 @@ class Draw:
     strata: tuple[CanaryStratum, ...]
     bias: float
     """The most by which a plain mean over the questions may miss that of production's mix."""
+    proportional: bool
+    """Whether each kind and tenant is within a question of its share, and hard ones are as frequent as in the set."""
     kept: tuple[str, ...]
     """Those of an earlier canary that are here again."""
 
@@ -83,10 +88,12 @@ def draw(
         {name: available[stratum] for name, stratum in names.items()},
     )
     sizes = {stratum: by_name[name] for name, stratum in names.items()}
-    counts = _with_hard(cells, sizes, hard)
+    expected = _expected_hard(cells, sizes, hard)
+    counts = _counts(cells, sizes, expected, seed)
     production = {
         cell: shares[cell[:2]] * len(members) / available[cell[:2]] for cell, members in sorted(cells.items())
     }
+    asked = {cell: expected[cell[:2]] if cell[2] else sizes[cell[:2]] - expected[cell[:2]] for cell in production}
     chosen: set[str] = set()
     kept: set[str] = set()
     for cell, members in cells.items():
@@ -102,50 +109,74 @@ def draw(
             available=len(cells[cell]),
             quota=round(share * total, DIGITS),
             drawn=counts[cell],
-            weight=round(share * total / counts[cell], DIGITS) if counts[cell] else None,
+            weight=round(share * total / asked[cell], DIGITS) if asked[cell] else None,
         )
         for cell, share in production.items()
     )
     return Draw(
         tuple(candidate for candidate in candidates if candidate.id in chosen),
         strata,
-        round(total_variation(production, counts), DIGITS),
+        round(total_variation(production, asked), DIGITS),
+        _in_proportion(production, asked, sizes, shares),
         tuple(candidate.id for candidate in candidates if candidate.id in kept),
     )
 
 
-def _with_hard(
+def _expected_hard(
     cells: Mapping[Cell, Sequence[Candidate]], sizes: Mapping[Stratum, int], hard: float | None
+) -> dict[Stratum, float]:
+    """Return how many of each kind and tenant are to be hard, on the average: as in the set, or as many as are asked.
+
+    At least one in all, where there is one.
+    """
+    there = {stratum: _size(cells, stratum, hard=True) for stratum in sizes}
+    own = {
+        stratum: size * there[stratum] / (there[stratum] + _size(cells, stratum, hard=False))
+        for stratum, size in sizes.items()
+    }
+    least = 1 if hard is None else max(1, math.ceil(hard * sum(sizes.values()) - ROUNDING))
+    missing = least - sum(own.values())
+    expected = dict(own)
+    while missing > ROUNDING:
+        # Each grows in proportion, as far as it has hard questions and room for them.
+        open_ = [stratum for stratum in own if min(there[stratum], sizes[stratum]) - expected[stratum] > ROUNDING]
+        if not open_:
+            break
+        factor = missing / sum(own[stratum] for stratum in open_)
+        for stratum in open_:
+            expected[stratum] = min(there[stratum], sizes[stratum], expected[stratum] + own[stratum] * factor)
+        missing = least - sum(expected.values())
+    return expected
+
+
+def _counts(
+    cells: Mapping[Cell, Sequence[Candidate]],
+    sizes: Mapping[Stratum, int],
+    expected: Mapping[Stratum, float],
+    seed: int,
 ) -> dict[Cell, int]:
-    """Return how many are drawn of each cell: the hard ones in proportion over all strata, or as many as are asked."""
-    quotas: dict[str, float] = {}
-    forced: dict[str, int] = {}
-    most: dict[str, int] = {}
-    for stratum, size in sizes.items():
-        there, others = _size(cells, stratum, hard=True), _size(cells, stratum, hard=False)
-        name = _key(stratum)
-        # Where too few others are there, hard ones fill the stratum.
-        forced[name] = max(0, size - others)
-        most[name] = min(there, size) - forced[name]
-        quotas[name] = max(0.0, size * there / (there + others) - forced[name])
-    expected = sum(quotas.values())
-    wanted = round(expected)
-    if hard is not None:
-        wanted = max(wanted, math.ceil(hard * sum(sizes.values()) - 1e-9) - sum(forced.values()))
-    elif expected:
-        wanted = max(wanted, 1 - sum(forced.values()))
-    wanted = min(wanted, sum(most.values()))
-    extra = allocate(wanted, quotas, most, least=0) if expected and wanted > 0 else dict.fromkeys(quotas, 0)
+    """Return how many are drawn of each cell: those expected, rounded along one ruler with a random start."""
+    reached = draw_place(seed, "hard", "start") / 2**128
     counts: dict[Cell, int] = {}
-    for stratum, size in sizes.items():
-        name = _key(stratum)
-        for cell, count in (
-            ((*stratum, True), forced[name] + extra[name]),
-            ((*stratum, False), size - forced[name] - extra[name]),
-        ):
-            if cell in cells:
-                counts[cell] = count
+    for stratum, size in sorted(sizes.items()):
+        before, reached = math.floor(reached + ROUNDING), reached + expected[stratum]
+        hard = math.floor(reached + ROUNDING) - before
+        counts |= {
+            cell: count for cell, count in (((*stratum, True), hard), ((*stratum, False), size - hard)) if cell in cells
+        }
     return counts
+
+
+def _in_proportion(
+    production: Mapping[Cell, float],
+    asked: Mapping[Cell, float],
+    sizes: Mapping[Stratum, int],
+    shares: Mapping[Stratum, float],
+) -> bool:
+    total = sum(sizes.values())
+    near = all(abs(size - shares[stratum] * total) < 1 for stratum, size in sizes.items())
+    hard = sum(count / sizes[cell[:2]] * shares[cell[:2]] for cell, count in asked.items() if cell[2])
+    return near and abs(hard - sum(share for cell, share in production.items() if cell[2])) * total < 1
 
 
 def _chosen(

@@ -24,7 +24,7 @@ from recallbench.studies.logs.canary.power import MEASURE
 DRIFT = 0.1
 """A mix that has moved by this share is another one, where chance does not explain it."""
 NAMED = 5
-ENDLESS = 10**9
+ENDLESS = 1e9
 """Recalls that stand for all those of production."""
 MEASURES = (MEASURE, "mrr@50")
 
@@ -36,15 +36,19 @@ def check_canary(
     result: Path | None = None,
     drift: float = DRIFT,
     *,
+    source: Path | None = None,
     skip_bad: bool = False,
 ) -> CanaryCheck:
-    """Return whether it is fresh, and the figures of a result over it, weighted to production's mix."""
+    """Return whether it is fresh, and the figures of a result over it, weighted to production's mix.
+
+    `source` is the set that it is from, where that has moved.
+    """
     record, _ = open_canary(folder)
     mix = log_mix(logs, record.drawn, by=record.by, skip_bad=skip_bad) if logs else None
     reasons = [
         _age(record, today, mix),
         *([_drift(record, mix, drift)] if mix else [_no_log(record)]),
-        *_documents(folder, record),
+        *_documents(folder, record, source or source_of(folder, record)),
     ]
     return CanaryCheck(
         schema_version="1",
@@ -108,11 +112,11 @@ def _largest(before: Mapping[Stratum, int], now: Mapping[Stratum, int]) -> str:
     return ", ".join(f"{stratum_name(name)} {moves[name]:+.1%}" for name in largest[:NAMED])
 
 
-def _documents(folder: Path, record: CanaryRecord) -> Iterator[StalenessPart]:
+def _documents(folder: Path, record: CanaryRecord, source: Path) -> Iterator[StalenessPart]:
     """Yield whether the set still has the questions and the documents of their gold."""
-    source = source_of(folder, record)
     if not source.is_dir():
-        yield StalenessPart(what="documents", stale=None, reason=f"the set it is from is not at {source}")
+        reason = f"the set it is from is not at {source}: --source DIR names it"
+        yield StalenessPart(what="documents", stale=None, reason=reason)
         return
     drawn, now = read_set(folder, record.source.split), read_set(source, record.source.split)
     there = {(document.scope, document.id) for document in read_documents(now.files, source.name)}
@@ -124,7 +128,8 @@ def _documents(folder: Path, record: CanaryRecord) -> Iterator[StalenessPart]:
     ]
     if gone:
         more = f" and {len(gone) - NAMED} more" if len(gone) > NAMED else ""
-        named = f"{len(gone)} documents of its gold are no longer in {source}: {', '.join(gone[:NAMED])}{more}"
+        count = "1 document of its gold is" if len(gone) == 1 else f"{len(gone)} documents of its gold are"
+        named = f"{count} no longer in {source}: {', '.join(gone[:NAMED])}{more}"
         yield StalenessPart(what="documents", stale=True, reason=named)
     else:
         yield StalenessPart(what="documents", stale=False, reason=f"all documents of its gold are in {source}")
@@ -132,32 +137,39 @@ def _documents(folder: Path, record: CanaryRecord) -> Iterator[StalenessPart]:
     changed = [candidate.id for candidate in drawn.candidates if candidate.id not in same]
     if changed:
         named = ", ".join(changed[:NAMED]) + (f" and {len(changed) - NAMED} more" if len(changed) > NAMED else "")
-        reason = f"{len(changed)} of its questions read or are labelled otherwise in {source} now: {named}"
+        count = (
+            "1 of its questions reads or is" if len(changed) == 1 else f"{len(changed)} of its questions read or are"
+        )
+        reason = f"{count} labelled otherwise in {source} now, or gone from it: {named}"
         yield StalenessPart(what="questions", stale=True, reason=reason)
 
 
 def _weighted(folder: Path, record: CanaryRecord, result: Path) -> Iterator[WeightedPart]:
-    """Yield the measures of a result over the canary, each stratum weighing as much as in production."""
+    """Yield the measures of a result over the canary, each kind and tenant weighing as much as in production."""
     questions = read_set(folder, record.source.split)
     depth = open_unchanged(result).metrics.retrieval.depth
-    drawn: dict[tuple[str, str, bool], list[str]] = {}
+    weights = {(s.kind, s.tenant, s.hard): s.weight for s in record.strata if s.weight is not None}
+    drawn: dict[tuple[Stratum, float], list[str]] = {}
     for candidate in questions.candidates:
         kind, tenant = (getattr(candidate, name) if name in record.by else "" for name in BOTH)
-        drawn.setdefault((kind, tenant, candidate.id in record.hard.questions), []).append(candidate.id)
+        weight = weights[kind, tenant, candidate.id in record.hard.questions]
+        # Hard questions that weigh as much as the others are no stratum of their own: their number is left to chance.
+        drawn.setdefault(((kind, tenant), weight), []).append(candidate.id)
+    # Of production the questions are a vanishing part; of the set itself they may be all.
+    scale = ENDLESS if record.log else record.source.questions / record.questions
     for name in MEASURES:
         if parse(name).k > depth:
             continue
         values = read_result(result, questions, parse(name)).values
-        strata = []
-        for stratum in record.strata:
-            ids = drawn.get((stratum.kind, stratum.tenant, stratum.hard), [])
-            if not ids:
-                continue
-            asked = np.array([float(id in values) for id in ids])
-            found = np.array([values.get(id, 0.0) for id in ids])
-            # Of production the questions are a vanishing part; of the set itself they may be all.
-            recalls = round(stratum.share * ENDLESS) if record.log else stratum.available
-            strata.append(Sampled(recalls, found, asked, np.ones(len(ids))))
+        strata = [
+            Sampled(
+                weight * len(ids) * scale,
+                np.array([values.get(id, 0.0) for id in ids]),
+                np.array([float(id in values) for id in ids]),
+                np.ones(len(ids)),
+            )
+            for (_, weight), ids in drawn.items()
+        ]
         value, bounds = weighted_mean(strata)
         if value is None:
             raise UsageError(f"{result} has no question with gold", expected="a result over the canary", found="none")
