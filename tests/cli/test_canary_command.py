@@ -273,6 +273,24 @@ def test_what_does_not_fit_is_refused_and_leaves_nothing(workspace: Path) -> Non
     assert sorted(path.name for path in workspace.iterdir()) == before
 
 
+def test_what_the_set_has_no_question_for_is_left_out_and_said(workspace: Path) -> None:
+    recalls = [{"query": f"asked {i}", "ids": [], "kind": "fact" if i % 4 else "place"} for i in range(100)]
+    jsonl(workspace / "odd.jsonl", recalls)
+    done = recallbench("canary", "team", "--n", "100", "--log", "odd.jsonl", "--out", "odd", cwd=workspace)
+    assert done.returncode == 0
+    assert "the log and the set do not both tell tenants apart: their shares are those of the set" in done.stdout
+    assert "the set has no question for 25.0% of the recalls (place): they are left out of the mix" in done.stdout
+    assert "not drawn, since the log never asks for it: date of acme, date of bolt" in done.stdout
+    said = "Its plain mean is one of 75.0% of production (the set has no question for the rest)"
+    assert said in done.stdout
+    evaluate(workspace, "odd", "r")
+    assert said in (workspace / "r/report.md").read_text()
+    assert {(s["kind"], s["tenant"]): s["drawn"] for s in record_of(workspace / "odd")["strata"]} == {
+        ("fact", "acme"): 50,
+        ("fact", "bolt"): 50,
+    }
+
+
 def test_a_small_set_is_drawn_whole_and_says_so(tmp_path: Path) -> None:
     labels = [{"query": f"what is {i}", "relevant": ["oslo"], "tenant": "north"} for i in range(30)]
     labels[3] |= {"hard": True}

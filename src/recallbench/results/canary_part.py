@@ -17,6 +17,7 @@ class CanaryPart(MetricsPart):
     stale_on: str | None = Field(description="the first day on which it is stale; null where none is stated")
     bias: float = Field(description="the most by which a plain mean may miss that of production's mix")
     proportional: bool = Field(description="whether a plain mean may be quoted as that of production's mix")
+    uncovered: float = Field(description="the share of production that the set has no question for")
     hard: float = Field(description="the share of hard questions")
     hard_in_production: float
 
@@ -38,6 +39,7 @@ def canary_part(drawn_from: tuple[CanaryRecord, str] | None) -> CanaryPart | Non
         stale_on=None if after is None else after.on,
         bias=record.bias,
         proportional=record.proportional,
+        uncovered=record.uncovered,
         hard=record.hard.drawn,
         hard_in_production=record.hard.production,
     )

@@ -56,7 +56,9 @@ def test_clusters_and_a_design_effect_widen_it() -> None:
     alone = detectable_drop(200, 0.9, 0.1)
     wider = detectable_drop(200, 0.9, 0.1, clusters=10, effect=4.0)
     assert wider > 2 * alone
-    assert math.isnan(detectable_drop(200, 0.9, 0.1, clusters=1))
+    # Without an effect it is t's quantiles that widen it: 2.262 + .883 standard errors for 1.96 + .842.
+    assert 1.12 * alone < detectable_drop(200, 0.9, 0.1, clusters=10) < 1.2 * alone
+    assert math.isnan(detectable_drop(200, 0.9, 0.1, clusters=5))
     assert math.isnan(detectable_drop(5, 0.3, 0.4))
 
 

@@ -37,7 +37,7 @@ def drawn_parts(record: CanaryRecord, folder: str) -> list[Part]:
         f"hard: {len(record.hard.questions)} of {record.questions} ({record.hard.drawn:.1%}; production's mix has "
         f"{record.hard.production:.1%}): {record.hard.rule}",
         *detects_lines(record.detects),
-        quotable(record.proportional, record.bias),
+        quotable(record),
         *([f"kept from the earlier canary: {len(record.refreshed.kept)} questions"] if record.refreshed else []),
         stale_words(record),
         f"{folder}: a canary of {record.questions} questions; measure it: recallbench evaluate {folder}",
@@ -47,8 +47,9 @@ def drawn_parts(record: CanaryRecord, folder: str) -> list[Part]:
 def detects_lines(detects: CanaryPower) -> list[str]:
     """Return what a comparison and a gate can see, and by what assumption."""
     assumed = f"assumed: {detects.assumption}"
+    few = f"{detects.n} questions" + ("" if detects.clusters == detects.n else f" in {detects.clusters} scopes")
     if detects.drop is None:
-        return [f"detects: no drop of {detects.measure}: {detects.n} questions are too few", assumed]
+        return [f"detects: no drop of {detects.measure}: {few} are too few for a p below .05", assumed]
     differing = "" if detects.differing is None else f", {detects.differing:.1%} of them differing by chance"
     return [
         f"detects: a drop of {detects.measure} from {detects.level:.2f} by {detects.drop:.3f} or more is seen in about "
@@ -59,16 +60,20 @@ def detects_lines(detects: CanaryPower) -> list[str]:
     ]
 
 
-def quotable(proportional: bool, bias: float) -> str:
-    """Say whether a plain mean over the questions may be quoted as production's; `bias` is how far it may be off."""
-    if proportional:
+def quotable(canary: CanaryPart | CanaryRecord) -> str:
+    """Say whether a plain mean over the questions may be quoted as production's, and how far it may be off."""
+    mix = "production's mix"
+    if canary.uncovered:
+        mix = f"{share(1 - canary.uncovered)} of production (the set has no question for the rest)"
+    if canary.proportional:
         return (
-            "Its plain mean is one of production's mix, as far as the labelled questions of a kind and tenant are like "
-            f"those of production; rounding can move it by no more than {bias:.4f}."
+            f"Its plain mean is one of {mix}, as far as the labelled questions of a kind and tenant are like "
+            f"those of production; rounding can move it by no more than {canary.bias:.4f}."
         )
+    of = f" to {mix}" if canary.uncovered else ""
     return (
         "Its plain mean must not be quoted as production's: questions are drawn out of proportion, which moves it by "
-        f"up to {bias:.4f}; `recallbench canary DIR --check --result RESULT` weighs them back."
+        f"up to {canary.bias:.4f}; `recallbench canary DIR --check --result RESULT` weighs them back{of}."
     )
 
 
@@ -86,7 +91,7 @@ def canary_lines(canary: CanaryPart | None, today: date) -> list[str]:
         return []
     stale = canary.staleness(today.isoformat())
     lines = [f"canary: {stale}; `recallbench canary DIR --refresh --out NEW` draws it anew"] if stale else []
-    return lines if canary.proportional else [*lines, f"canary: {quotable(canary.proportional, canary.bias)}"]
+    return lines if canary.proportional else [*lines, f"canary: {quotable(canary)}"]
 
 
 def canary_sentences(canary: CanaryPart) -> list[str]:
@@ -94,6 +99,6 @@ def canary_sentences(canary: CanaryPart) -> list[str]:
     until = f"It is stale from {canary.stale_on} on." if canary.stale_on else "No day is stated on which it is stale."
     return [
         f"The questions are a canary's, drawn on {canary.drawn}. {until}",
-        quotable(canary.proportional, canary.bias),
+        quotable(canary),
         f"Hard questions are {share(canary.hard)} of it, and {share(canary.hard_in_production)} of production's mix.",
     ]

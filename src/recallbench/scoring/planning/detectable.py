@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from recallbench.scoring.intervals import Interval, cluster_codes, clustered, score_difference, wilson_bounds
+from recallbench.scoring.distributions import normal_quantile, t_quantile
+from recallbench.scoring.intervals import LEVEL, Interval, cluster_codes, clustered, score_difference, wilson_bounds
 from recallbench.scoring.judgement import Floats
 from recallbench.scoring.paired import detectable_difference
 
 _STEPS = 40
+_ROUNDING = 1e-9
 
 
 def differing_by_chance(level: float) -> float:
@@ -38,16 +40,21 @@ def detectable_drop(n: int, level: float, differing: float, clusters: int | None
     (`scoring/paired.py`), which says of them what it could detect.
     """
 
+    sure_share = 0.5 + LEVEL / 2
+    # Over clusters the interval is t's, where the score interval of pairs has the normal quantile.
+    wider = 1.0 if clusters is None else t_quantile(max(clusters, 2) - 1, sure_share) / normal_quantile(sure_share)
+
     def detectable(drop: float) -> float:
         bounds = score_difference(differing / 2 * n, min(differing / 2 + drop, 1 - differing / 2) * n, n)
         if bounds.low is None or bounds.high is None:
             return 1.0
-        half = (bounds.high - bounds.low) / 2 * effect**0.5
+        half = (bounds.high - bounds.low) / 2 * effect**0.5 * wider
         sure = detectable_difference(Interval(-half, half, ""), clusters or n, clusters is None)
         return 1.0 if sure is None else sure
 
     low, high = 0.0, level
-    if n < 2 or (clusters is not None and clusters < 2) or detectable(high) > high:
+    # Sign flips of so few units reach no p of .05, whatever happens.
+    if 2 * 0.5 ** (clusters or n) > 1 - LEVEL + _ROUNDING or detectable(high) > high:
         return float("nan")
     for _ in range(_STEPS):
         middle = (low + high) / 2
