@@ -142,6 +142,13 @@ def test_more_hard_questions_are_written_down_and_weighed_back(workspace: Path) 
     assert recall["value"] - recall["plain"] == pytest.approx(0.1, abs=0.03)
     assert recall["low"] < recall["value"] < recall["high"]
     # More than there are can't be had.
+    # Questions that nobody drew have no weight.
+    queries = workspace / "harder/queries.jsonl"
+    jsonl(queries, [json.loads(line) | {"kind": "new"} for line in queries.read_text().splitlines()])
+    evaluate(workspace, "harder", "changed")
+    assert "harder holds questions that its record does not" in refused(
+        workspace, "harder", "--check", "--result", "changed"
+    )
     done = recallbench("canary", "team", *words[:-3], "0.4", "--out", "hardest", cwd=workspace)
     assert "the set has too few hard questions for --hard 0.4: all that fit are here" in done.stdout
     assert "hard: 34 of 100" in done.stdout

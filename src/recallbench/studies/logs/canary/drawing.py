@@ -109,7 +109,7 @@ def draw(
             available=len(cells[cell]),
             quota=round(share * total, DIGITS),
             drawn=counts[cell],
-            weight=round(share * total / asked[cell], DIGITS) if asked[cell] else None,
+            weight=round(share * total / asked[cell], DIGITS) if asked[cell] > ROUNDING else None,
         )
         for cell, share in production.items()
     )
