@@ -100,6 +100,10 @@ PANELS = {
                 "Draw a stratified, seeded sample of logged recalls to label; later score the log itself by "
                 "these labels."
             ),
+            "canary": (
+                "Draw 100 to 300 questions of a labelled set like production asks: a set of its own, to measure every "
+                "day."
+            ),
         },
     ),
     "Set-up": HelpPanel(
