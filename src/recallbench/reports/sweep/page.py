@@ -5,6 +5,7 @@ from __future__ import annotations
 from recallbench.escaping.markdown import inline, opening
 from recallbench.escaping.web import html
 from recallbench.reports.page import Page, captioned, listing
+from recallbench.reports.sweep.chart import chart
 from recallbench.reports.sweep.picture import draw
 from recallbench.reports.sweep.sensitivity import draw_sensitivity, sensitivity_notes, sensitivity_table
 from recallbench.reports.sweep.slices import slice_tables
@@ -25,6 +26,8 @@ def page(document: SweepDocument) -> str:
     lines = [f"# {inline(title(document))}", "", opening(conclusion(document)), "", opening(header(document)), ""]
     if told := choice_lines(document):
         lines += ["## The choice", "", *(f"- {opening(line)}" for line in told), ""]
+    if drawn := chart(document):
+        lines += ["## Picture", "", *drawn, ""]
     lines += ["## Points", "", *point_table(document).markdown(), ""]
     for table in slice_tables(document):
         lines += [f"## {table.caption}", "", *table.markdown(), "", SLICED, ""]
