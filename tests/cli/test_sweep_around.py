@@ -181,3 +181,25 @@ def test_pictures_are_files_with_front_knee_gates_and_intervals(tmp_path: Path) 
         assert (rows[3]["baseline"], rows[3]["low"]) == ("yes", str(held_out["low"]))
         assert rows[4]["value"] == str(held_out["value"])
         assert float(rows[5][price]) == (500 if price == "p95" else 9)
+
+
+def test_a_step_to_what_cannot_be_is_left_out_and_told(tmp_path: Path) -> None:
+    run = 'corpus = "canary-locomo"\nstore = "pgvector"\nembedder = "hash"\nout = "out"\nset = {weights = "cosine"}\n'
+    points = (
+        '[[point]]\n"set.index" = "hnsw"\n"set.ef_search" = 200\n[[point]]\n"set.index" = "hnsw"\n"set.ef_search" = 1\n'
+    )
+    # One of 50 lists has next to nothing of a question's conversation.
+    poor = '[[point]]\n"set.index" = "ivfflat"\n"set.lists" = 50\n"set.probes" = 1\n'
+    (tmp_path / "tune.toml").write_text(f"[run]\n{run}{points}{poor}")
+    done = recallbench("sweep", "tune.toml", "--sensitivity", "-q", cwd=tmp_path)
+    assert done.returncode == 0
+    swept = document(tmp_path)
+    assert swept["choice"]["chosen"] == "p1"
+    part = swept["sensitivity"]
+    assert {step["parameter"]: (step["moves"], step["lost"]) for step in part["steps"]} == {
+        "set.index": (0, 2),
+        "set.ef_search": (1, 1),
+    }
+    assert all("has no use for --set ef_search" in why for why in part["impossible"].values())
+    assert (len(part["impossible"]), part["failures"]) == (2, {})
+    assert "Not measured: set.index = ivfflat, set.ef_search = " in (folder_of(tmp_path) / "report.md").read_text()

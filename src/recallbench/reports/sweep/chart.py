@@ -34,7 +34,7 @@ def chart(document: SweepDocument) -> list[str]:
     low, high = math.floor(20 * min(values)) / 20, math.ceil(20 * max(values)) / 20
     low = max(0.0, low - 0.05)
     baseline = [value for _, value, name in shown if name == BASELINE]
-    line = f"    line [{', '.join([f'{baseline[0]:.4f}'] * len(shown))}]"
+    line = [f"    line [{', '.join([f'{value:.4f}'] * len(shown))}]" for value in baseline]
     words = "; the line is the baseline" if baseline else ""
     return [
         "```mermaid",
@@ -43,7 +43,7 @@ def chart(document: SweepDocument) -> list[str]:
         f"    x-axis [{', '.join(name for _, _, name in shown)}]",
         f'    y-axis "{document.measure}" {low:.2f} --> {high:.2f}',
         f"    bar [{', '.join(f'{value:.4f}' for value in values)}]",
-        *([line] if baseline else []),
+        *line,
         "```",
         "",
         f"The fastest point is at the left{words}. Intervals, front, knee and gates are in recall_by_p95.svg.",
