@@ -55,6 +55,13 @@ def test_each_step_around_the_choice_moves_the_measure_by_what_it_hides(tmp_path
     assert first["deviation"] == pytest.approx(0.05 / 2**0.5)
     assert first["low"] < 0.225 < first["high"]
     assert (second["parameter"], second["mean"], second["least"], second["most"]) == ("set.b", -0.175, -0.2, -0.15)
+    # Each question has one right item, found first or not at all: every measure moves alike.
+    assert list(second["others"]) == [
+        *("recall_frac@10", "recall_all@10", "mrr@50"),
+        "p50 ms",
+        "USD for 1,000 questions",
+    ]
+    assert {second["others"][name] for name in ("recall_frac@10", "recall_all@10", "mrr@50")} == {-0.175}
     # A point that the race dropped was asked the rest for this alone.
     dropped = [point for point in swept["points"] if point["dropped_after"] is not None]
     assert {point["held_out"] for point in dropped} == {None}

@@ -7,7 +7,7 @@ from recallbench.escaping.web import html
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.sweep.chart import chart
 from recallbench.reports.sweep.picture import draw
-from recallbench.reports.sweep.sensitivity import draw_sensitivity, sensitivity_notes, sensitivity_table
+from recallbench.reports.sweep.sensitivity import draw_sensitivity, other_table, sensitivity_notes, sensitivity_table
 from recallbench.reports.sweep.slices import slice_tables
 from recallbench.reports.sweep.stability import stability_notes, stability_table
 from recallbench.reports.sweep.tables import point_table
@@ -65,6 +65,7 @@ def _further(document: SweepDocument) -> list[tuple[Table, list[str]]]:
     """Return the tables of what was measured beside the points, each with its notes."""
     tables = [
         (sensitivity_table(document), sensitivity_notes(document)),
+        (other_table(document), []),
         (stability_table(document), stability_notes(document)),
     ]
     return [(table, told) for table, told in tables if table is not None]
