@@ -4,52 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from commandline import environment, recallbench
-from labelled_sets import beir
-
-HYBRID = """
-[[stage]]
-kind = "search"
-method = "dense"
-[[stage]]
-kind = "search"
-method = "lexical"
-[[stage]]
-kind = "fuse"
-method = "rrf"
-"""
-GRID = """
-[run]
-corpus = "canary-locomo"
-pipeline = "hybrid.toml"
-embedder = "hash"
-out = "out"
-[parameters]
-"rrf.k" = [1, 60]
-k = [5, 10]
-[baseline]
-"""
-
-
-def written(folder: Path, text: str = GRID) -> Path:
-    (folder / "hybrid.toml").write_text(HYBRID)
-    (folder / "tune.toml").write_text(text)
-    return folder
-
-
-def document(folder: Path, number: int = 0) -> dict[str, Any]:
-    """The sweep.json of the sweep of that number."""
-    found = sorted((folder / "out").glob("sweep_*"), key=lambda path: path.stat().st_mtime_ns)[number]
-    return json.loads((found / "sweep.json").read_text())
+from sweeps import FAILING, GRID, LIST, TUNED, document, tuned, written
 
 
 def test_every_point_of_a_grid_has_the_figures_of_a_run(tmp_path: Path) -> None:
@@ -113,22 +78,6 @@ def test_options_of_the_command_line_go_before_those_of_the_file(tmp_path: Path)
     assert "tune, p1 (store = exact): the store `exact` has no use for --set k1" in done.stderr
 
 
-FAILING = """
-def open_memory(items, vectors, *, broken=0):
-    words = {item.id: set(item.text.lower().split()) for item in items}
-
-    def search(query, k):
-        if broken:
-            raise RuntimeError("the index is gone")
-        scored = [(id, float(len(set(query.text.lower().split()) & known))) for id, known in words.items()]
-        return sorted(scored, key=lambda hit: -hit[1])[:k]
-
-    return search
-
-open_memory.needs_vectors = False
-"""
-
-
 def test_a_point_that_fails_is_named_and_the_others_go_on(tmp_path: Path) -> None:
     (tmp_path / "memory.py").write_text(FAILING)
     lines = ["[run]", 'store = "python:memory:open_memory"', 'out = "out"', "[[point]]", "set.broken = 1"]
@@ -148,46 +97,6 @@ def test_a_point_that_fails_is_named_and_the_others_go_on(tmp_path: Path) -> Non
     # Once it is whole, nothing of somebody else's code is taken for known.
     assert recallbench(*words, cwd=tmp_path).returncode == 0
     assert [point["kept"] for point in document(tmp_path, -1)["points"]] == [False, False]
-
-
-TUNED = '''
-def open_memory(items, vectors, *, hidden=0):
-    """Finds the item whose text is the query's; one in so many it does not find."""
-    known = {item.text: item.id for item in items}
-
-    def search(query, k):
-        id = known[query.text]
-        return [] if hidden and id % hidden == 0 else [(id, 1.0)]
-
-    return search
-
-open_memory.needs_vectors = False
-'''
-LIST = """
-[run]
-store = "python:memory:open_memory"
-out = "out"
-[[point]]
-set.hidden = 2
-[[point]]
-set.hidden = 0
-[[point]]
-set.hidden = 3
-[baseline]
-set.hidden = 50
-"""
-
-
-def tuned(folder: Path) -> Path:
-    """A set of 200 independent queries, each of which has one document."""
-    (folder / "memory.py").write_text(TUNED)
-    (folder / "tune.toml").write_text(LIST)
-    texts = [f"text {number}" for number in range(200)]
-    judged = "".join(f"q{number}\td{number}\t1\n" for number in range(200))
-    documents = [{"_id": f"d{number}", "text": text} for number, text in enumerate(texts)]
-    queries = [{"_id": f"q{number}", "text": text} for number, text in enumerate(texts)]
-    beir(folder / "team", documents, queries, test=f"query-id\tcorpus-id\tscore\n{judged}")
-    return folder
 
 
 def test_a_race_drops_what_is_worse_and_the_choice_is_told_by_questions_held_out(tmp_path: Path) -> None:
@@ -332,3 +241,64 @@ def test_a_point_that_fails_in_a_race_ends_it_for_no_other(tmp_path: Path) -> No
     assert [bool(point["failure"]) for point in swept["points"]] == [False, False, True, False]
     assert swept["choice"]["chosen"] == "p2"
     assert swept["points"][1]["held_out"]["n"] == 80
+
+
+def test_a_dry_run_counts_what_comes_after_the_choice(tmp_path: Path) -> None:
+    tuned(tmp_path)
+    (tmp_path / "memory.py").write_text(FAILING.replace("broken=0", "broken=0, hidden=0"))
+    text = LIST.replace("set.hidden = 2\n", "set.hidden = 2\nset.broken = 0\n").replace("set.hidden = 0\n", "k = 5\n")
+    (tmp_path / "tune.toml").write_text(text)
+    words = ("sweep", "tune.toml", "team", "--dry-run", "--sensitivity", "--repeats", "2", "--seeds", "3", "-q")
+    done = recallbench(*words, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "6 further runs of the chosen point and the baseline, less what a race saves" in done.stdout
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_sweep_off_a_terminal_tells_the_time_left_of_all_points(tmp_path: Path) -> None:
+    slow = FAILING.replace("if broken:", "import time; time.sleep(0.02)\n        if False:")
+    (tmp_path / "memory.py").write_text(slow)
+    (tmp_path / "tune.toml").write_text(
+        '[run]\nstore = "python:memory:open_memory"\nout = "out"\n[parameters]\nset.broken = [1, 2, 3]\n'
+    )
+    # Lines come every 30 s: here sooner.
+    program = (
+        "import sys\nfrom recallbench.cli import bars, main\n"
+        "bars.listener = lambda quiet: bars.Lines(every=0.3)\nsys.argv[0] = 'recallbench'\nmain.run_program()\n"
+    )
+    words = ("sweep", "tune.toml", "canary-locomo", "--limit", "20")
+    done = recallbench(*words, cwd=tmp_path, program=("-c", program))
+    assert done.returncode == 0
+    lines = [line for line in done.stderr.splitlines() if line.startswith("asking: ")]
+    assert any(
+        re.match(r"asking: \d+%, [12] of 3 points, .* points/s, \d+:\d\d left; asking: ", line) for line in lines
+    )
+
+
+def test_a_gate_on_cost_decides_and_the_header_says_what_can_be_told_apart(tmp_path: Path) -> None:
+    tuned(tmp_path)
+    words = ("sweep", "tune.toml", "team", "-q", "--gate")
+    assert recallbench(*words, "usd_per_1000 < 0.5", cwd=tmp_path).returncode == 0
+    swept = document(tmp_path)
+    dearest = max(point["usd_per_1000"] for point in swept["points"])
+    assert 0 < dearest < 0.5
+    none = recallbench(*words, "usd_per_1000 < 0.0000001", cwd=tmp_path)
+    assert none.returncode == 1
+    assert "usd_per_1000 < 1e-07 turns away 3 of 3" in none.stdout
+    assert "Chosen by 120 questions (120 questions), told by 80 others" in none.stdout
+    assert "120 questions support 32 points with a test for each pair" in none.stdout
+
+
+def test_a_sweep_is_printed_in_every_format(tmp_path: Path) -> None:
+    tuned(tmp_path)
+    words = ("sweep", "tune.toml", "team", "-q", "--format")
+    assert json.loads(recallbench(*words, "json", cwd=tmp_path).stdout)["choice"]["chosen"] == "p2"
+    rows = list(csv.DictReader(recallbench(*words, "csv", cwd=tmp_path).stdout.splitlines()))
+    assert [row["point"] for row in rows] == ["p1", "p2", "p3", "baseline"]
+    page = recallbench(*words, "markdown", cwd=tmp_path).stdout
+    assert page.startswith(
+        "# Sweep tune on labelled/team: 4 points\n\nTake p2 (set.hidden = 0): held-out recall_any@10"
+    )
+    chart = page.partition("```mermaid\n")[2].partition("```")[0].splitlines()
+    assert chart[0] == "xychart-beta"
+    assert sorted(chart[2].removeprefix("    x-axis [").removesuffix("]").split(", ")) == ["baseline", "p2"]

@@ -5,13 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, Protocol
 
 from recallbench.escaping.web import html
-
-if TYPE_CHECKING:
-    from recallbench.results.metrics import EstimatePart
-    from recallbench.scoring.estimate import Estimate
 
 INK, LINE, SECOND, THIRD, BAND = (f"var(--{name})" for name in ("ink", "line", "second", "third", "band"))
 """The colours that the page defines, light and dark."""
@@ -23,6 +19,15 @@ LETTER = 6.6
 """The width of a letter, in pixels, at the size of labels."""
 ROW = 17.0
 """The height of a line of text."""
+
+
+class Bounded(Protocol):
+    """What has an interval: an estimate, or the movement of one."""
+
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
 
 
 @dataclass(slots=True)
@@ -51,7 +56,8 @@ class Axis:
 
     def labelled(self) -> Sequence[tuple[float, str]]:
         """Return the ticks, once the scale is known."""
-        return self.ticks or round_ticks(self.low or 0.0, self.high or 0.0)
+        rounded = decimal_ticks if self.logarithmic else round_ticks
+        return self.ticks or rounded(self.low or 0.0, self.high or 0.0)
 
     def _position(self, value: float) -> float:
         return math.log(value) if self.logarithmic else value
@@ -69,6 +75,17 @@ def round_ticks(low: float, high: float, most: int = 6) -> list[tuple[float, str
     first = math.ceil(low / step - 1e-9)
     values = [number * step for number in range(first, math.floor(high / step + 1e-9) + 1)]
     return [(value, f"{value or 0.0:.{decimals}f}") for value in values]
+
+
+def decimal_ticks(low: float, high: float, most: int = 9) -> list[tuple[float, str]]:
+    """Return values of one digit between two above 0, for an axis of orders of magnitude; at most so many."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for digits in ((1, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
+        values = [digit * 10.0**power for power in powers for digit in digits]
+        within = [value for value in values if low * (1 - 1e-9) <= value <= high * (1 + 1e-9)]
+        if len(within) <= most:
+            break
+    return [(value, f"{value:.4g}") for value in within]
 
 
 @dataclass(slots=True)
@@ -119,7 +136,7 @@ class Panel:
     def intervals(
         self,
         xs: Sequence[float],
-        estimates: Sequence[EstimatePart | Estimate],
+        estimates: Sequence[Bounded],
         label: str = "95% interval of each value",
         colour: str = INK,
     ) -> None:
@@ -148,6 +165,18 @@ class Panel:
                 yield _box(left, up(high), right - left, up(low) - up(high))
 
         self.marks.append(_Mark(draw, label, lambda x, y: _box(x, y - 5, 22, 10)))
+
+    def names(self, xs: Sequence[float], ys: Sequence[float], names: Sequence[str]) -> None:
+        """Write a name beside each place: to its right, but for places near the right end."""
+        self._include(xs, ys)
+
+        def draw(at: Callable[[float], float], up: Callable[[float], float]) -> Iterator[str]:
+            left, right = at(self.x.low or 0.0), at(self.x.high or 0.0)
+            for x, y, name in zip(xs, ys, names, strict=True):
+                near_end = at(x) + LETTER * len(name) + 7 > right and at(x) - left > right - at(x)
+                yield _text(at(x) + (-7 if near_end else 7), up(y) - 5, name, "end" if near_end else "start")
+
+        self.marks.append(_Mark(draw))
 
     def across(self, y: float, label: str, colour: str = INK, dash: str = "dashed") -> None:
         """Draw a line at one value over the whole width."""

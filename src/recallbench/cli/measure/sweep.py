@@ -58,6 +58,23 @@ def _read_run(context: click.Context, _argument: click.Parameter, path: Path) ->
         default=0.01,
     ),
     flag("race/--no-race", "Drop points on the way that are told from the best.", default=True),
+    flag("sensitivity", "Measure also the points around the chosen one: what one step of each parameter moves."),
+    option(
+        "repeats",
+        "Ask the chosen point and the baseline so many times again, from stores filled anew: how far figures move.",
+        type=click.IntRange(1),
+    ),
+    option(
+        "seeds",
+        "The same with so many seeds: each decides in which order haystacks are filled and questions asked.",
+        type=click.IntRange(1),
+    ),
+    option(
+        "at-once",
+        "Callers that ask a point at the same time, where its store takes several; p50 and p95 are taken alone.",
+        type=click.IntRange(1, 64),
+        default=1,
+    ),
     flag("dry-run", "Check the whole sweep, ask every point a few questions, and tell how long all of it would take."),
     option("measure", "What points are judged by, at the k of each where k is a parameter.", default="recall_any@10"),
     *options.of_corpus(*matching_options.OPTIONS, *labelled_options.OPTIONS),
@@ -82,6 +99,10 @@ def sweep(
     gate: tuple[str, ...],
     margin: float,
     race: bool,
+    sensitivity: bool,
+    repeats: int | None,
+    seeds: int | None,
+    at_once: int,
     dry_run: bool,
     measure: str,
     format: str,
@@ -98,20 +119,30 @@ def sweep(
     one of the store; embedder, store, pipeline and k go by themselves. [[point]] lists points one by one, method =
     "random" with draws = 20 draws them; [run] holds options of this command, and [baseline] the system as it is.
     Answers are kept by all that decides them: a killed sweep goes on, and two sweeps share points. Leaves a folder with
-    report.md, report.html, sweep.json and points.csv. Exits with 1 where a point failed (the others go on) or none
-    keeps the gates.
+    report.md, report.html, sweep.json, points.csv, slices.csv, and each picture as SVG and CSV. Exits with 1 where a
+    point failed (the others go on) or none keeps the gates.
     """
     from recallbench.cli.bars import listener
     from recallbench.cli.measure.corpus_or_set import obtain_corpus
     from recallbench.compare.rules import parse_requirement
     from recallbench.scoring.measures.registry import parse
+    from recallbench.studies.sweep.choices import SweepChoices
     from recallbench.studies.sweep.file import SweepFile
-    from recallbench.studies.sweep.study import SweepChoices, dry_sweep
+    from recallbench.studies.sweep.study import dry_sweep
     from recallbench.studies.sweep.study import sweep as run_sweep
 
     progress = listener(quiet)
     stated = SweepFile.read(file)
-    choices = SweepChoices(parse(measure), margin, tuple(map(parse_requirement, gate)), race)
+    choices = SweepChoices(
+        parse(measure),
+        margin,
+        tuple(map(parse_requirement, gate)),
+        race,
+        sensitivity=sensitivity,
+        repeats=repeats or 0,
+        seeds=seeds or 0,
+        at_once=at_once,
+    )
     run_options = obtain_corpus(corpus, others, progress)
     if dry_run:
         rehearsal = dry_sweep(stated, file, run_options, choices, progress)
@@ -137,11 +168,17 @@ def _rehearsed(name: str, rehearsal: Rehearsal) -> list[Part]:
     failed = [f"{each.point.name} failed: {each.failure}" for each in rehearsal.points if each.failure]
     minutes, seconds = divmod(round(rehearsal.seconds), 60)
     embedding = f", {rehearsal.embedding:.0f} s of it for vectors" if rehearsal.embedding >= 1 else ""
+    further = []
+    if rehearsal.around:
+        further.append(f"up to {rehearsal.around} further points around the chosen one")
+    if rehearsal.again:
+        further.append(f"{rehearsal.again} further runs of the chosen point and the baseline")
+    with_ = f", with {' and '.join(further)}" if further else ""
     return [
         f"dry run of {name}: {len(rows)} points, {kept} of them kept",
         Table(["point", *parameters, "seconds"], rows, left=["point", *parameters]),
         *failed,
-        f"The sweep takes about {minutes}:{seconds:02d}{embedding}, less what a race saves: estimated from "
+        f"The sweep takes about {minutes}:{seconds:02d}{embedding}{with_}, less what a race saves: estimated from "
         f"{rehearsal.questions} questions a point.",
     ]
 
@@ -149,6 +186,8 @@ def _rehearsed(name: str, rehearsal: Rehearsal) -> list[Part]:
 def _show(document: SweepDocument, folder: Path, format: str) -> None:
     from recallbench.escaping.document import plain
     from recallbench.reports.sweep.page import page
+    from recallbench.reports.sweep.sensitivity import sensitivity_table
+    from recallbench.reports.sweep.stability import stability_table
     from recallbench.reports.sweep.tables import point_sheet, point_table
     from recallbench.reports.sweep.words import choice_lines, conclusion, failures, header, notes, title
     from recallbench.results.sweep.document import PAGE, REPORT
@@ -162,4 +201,6 @@ def _show(document: SweepDocument, folder: Path, format: str) -> None:
     else:
         places = [f"page: {folder / PAGE}", f"report: {folder / REPORT}"]
         below = [*choice_lines(document), *notes(document), *failures(document), *places]
-        print_parts(title(document), header(document), point_table(document), *below, conclusion(document))
+        further = [each for each in (sensitivity_table(document), stability_table(document)) if each is not None]
+        tables = [part for table in further for part in (f"{table.caption}:", table)]
+        print_parts(title(document), header(document), point_table(document), *tables, *below, conclusion(document))

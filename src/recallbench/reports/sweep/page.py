@@ -5,10 +5,20 @@ from __future__ import annotations
 from recallbench.escaping.markdown import inline, opening
 from recallbench.escaping.web import html
 from recallbench.reports.page import Page, captioned, listing
+from recallbench.reports.sweep.chart import chart
 from recallbench.reports.sweep.picture import draw
+from recallbench.reports.sweep.sensitivity import draw_sensitivity, other_table, sensitivity_notes, sensitivity_table
+from recallbench.reports.sweep.slices import slice_tables
+from recallbench.reports.sweep.stability import stability_notes, stability_table
 from recallbench.reports.sweep.tables import point_table
 from recallbench.reports.sweep.words import choice_lines, conclusion, failures, files, header, notes, title
-from recallbench.results.sweep.document import SweepDocument
+from recallbench.reports.table import Table
+from recallbench.results.sweep.document import SLICES, SweepDocument
+
+SLICED = (
+    "The 95% interval of each slice stands alone: among many slices some differ by luck, and a point is chosen for all "
+    f"of them together. {SLICES} has every point."
+)
 
 
 def page(document: SweepDocument) -> str:
@@ -16,7 +26,13 @@ def page(document: SweepDocument) -> str:
     lines = [f"# {inline(title(document))}", "", opening(conclusion(document)), "", opening(header(document)), ""]
     if told := choice_lines(document):
         lines += ["## The choice", "", *(f"- {opening(line)}" for line in told), ""]
+    if drawn := chart(document):
+        lines += ["## Picture", "", *drawn, ""]
     lines += ["## Points", "", *point_table(document).markdown(), ""]
+    for table in slice_tables(document):
+        lines += [f"## {table.caption}", "", *table.markdown(), "", SLICED, ""]
+    for table, told in _further(document):
+        lines += [f"## {table.caption}", "", *table.markdown(), "", *(f"- {opening(note)}" for note in told), ""]
     if failed := failures(document):
         lines += ["## Failed", "", *(f"- {opening(line)}" for line in failed), ""]
     lines += ["## How it was measured", "", *(f"- {opening(note)}" for note in notes(document)), ""]
@@ -37,7 +53,28 @@ def web_page(document: SweepDocument) -> str:
         *(captioned(plot.element(), caption) if plot is not None else ()),
         *listing(choice_lines(document)),
         *point_table(document).html(),
+        *(line for table in slice_tables(document) for line in (*table.html(), f"<p>{html(SLICED)}</p>")),
+        *_further_html(document),
         *listing(failures(document)),
         *listing(notes(document)),
     ]
     return Page(title(document), body).html()
+
+
+def _further(document: SweepDocument) -> list[tuple[Table, list[str]]]:
+    """Return the tables of what was measured beside the points, each with its notes."""
+    tables = [
+        (sensitivity_table(document), sensitivity_notes(document)),
+        (other_table(document), []),
+        (stability_table(document), stability_notes(document)),
+    ]
+    return [(table, told) for table, told in tables if table is not None]
+
+
+def _further_html(document: SweepDocument) -> list[str]:
+    plot = draw_sensitivity(document)
+    drawn = (
+        captioned(plot.element("sensitivity"), "What one step up of each parameter moves.") if plot is not None else ()
+    )
+    tables = [line for table, told in _further(document) for line in (*table.html(), *listing(told))]
+    return [*drawn, *tables]

@@ -8,13 +8,19 @@ from pydantic import Field
 
 from recallbench.results.metrics import EstimatePart
 from recallbench.results.metrics_part import MetricsPart
+from recallbench.results.sweep.sensitivity_part import SensitivityPart
+from recallbench.results.sweep.stability_part import StabilityPart
 
 NAME = "sweep.json"
 REPORT = "report.md"
 PAGE = "report.html"
 POINTS = "points.csv"
+SLICES = "slices.csv"
 BASELINE = "baseline"
 """The name of the point that is the system as it was before."""
+P95 = "p95 ms"
+USD = "USD for 1,000 questions"
+"""The prices that fronts and knees are drawn over."""
 
 
 class SweepPointPart(MetricsPart):
@@ -29,16 +35,21 @@ class SweepPointPart(MetricsPart):
     estimate: EstimatePart | None = Field(description="over all questions; null where not all were asked of it")
     tuning: float | None = Field(description="over the questions that the choice is made by")
     held_out: EstimatePart | None = Field(description="over the others; null where it was not asked them")
+    slices: dict[str, dict[str, EstimatePart]] = Field(
+        description="its held-out estimate by kind, tenant and ability, where there is more than one of them"
+    )
     dropped_after: int | None = Field(description="questions after which the race dropped it; null where it did not")
     passes: bool = Field(description="it keeps every gate, on the questions that the choice is made by")
     in_set: bool = Field(description="it can't be told from the best that keeps the gates")
     front_share: float | None = Field(description="share of resamples with it on the Pareto front; null off the choice")
+    cost_front_share: float | None = Field(description="the same over what 1,000 questions cost")
     usd_per_1000: float | None = Field(description="what 1,000 questions cost; null where it is not known")
     p50_ms: float | None = Field(description="of single warm searches, nearest rank; null where none was timed")
     p95_ms: float | None
     timed: int = Field(description="how many searches were timed")
     answers_sha256: str = Field(description="its address: a hash over all that decides its rankings")
     kept: bool = Field(description="its answers had been measured before, by this or another sweep")
+    one_caller: str = Field(description="why a single caller asked it, where several were to; empty otherwise")
     measured: str = Field(description="the day on which it was asked")
     cpu: str = Field(description="the processor that its times were taken on")
     failed_questions: dict[str, str] = Field(description="questions without an answer, each with its reason")
@@ -88,6 +99,8 @@ class ChoicePart(MetricsPart):
     front: list[str] = Field(description="on the Pareto front as measured")
     front_prices: list[str]
     knee: SweepKneePart | None = Field(description="null where fewer than three points have a time")
+    cost_front: list[str] = Field(description="the same over what 1,000 questions cost; empty where it is not known")
+    cost_knee: SweepKneePart | None = Field(description="null where fewer than three points have a cost")
     gain: float | None = Field(description="held-out value of the chosen point less that of the baseline")
     gain_low: float | None
     gain_high: float | None
@@ -117,7 +130,10 @@ class SweepDocument(MetricsPart):
     race: RacePart
     choice: ChoicePart
     points: list[SweepPointPart]
+    sensitivity: SensitivityPart | None = Field(description="null where it was not wanted, or nothing is chosen")
+    stability: StabilityPart | None = Field(description="null where it was not wanted, or nothing is chosen")
     environment: dict[str, Any] = Field(description="command, options, code, machine and packages")
+    at_once: int = Field(description="callers that were to ask a point at the same time; questions were timed alone")
     seconds: dict[str, float] = Field(description="wall clock by what was done")
 
     @property
@@ -128,6 +144,13 @@ class SweepDocument(MetricsPart):
     def point(self, name: str | None) -> SweepPointPart | None:
         """Return the point of that name; None where there is none."""
         return next((point for point in self.points if point.name == name), None)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing failed, neither a point nor what was asked around it or again."""
+        again = self.stability.failures if self.stability is not None else []
+        around = self.sensitivity.failures if self.sensitivity is not None else {}
+        return not (self.failed or again or around)
 
     @property
     def failed(self) -> list[SweepPointPart]:

@@ -19,6 +19,7 @@ from recallbench.studies.sweep.choosing import SHARES, Chosen, SweepCandidates, 
 from recallbench.studies.sweep.file import SweepFile
 from recallbench.studies.sweep.measuring import PointOutcome
 from recallbench.studies.sweep.parameters import value_in_force
+from recallbench.studies.sweep.slicing import sliced_estimates
 
 
 def sweep_document(
@@ -60,7 +61,10 @@ def sweep_document(
         points=[
             _point_part(outcome, candidates, chosen, dropped.get(outcome.point.name), ordered) for outcome in outcomes
         ],
+        sensitivity=None,
+        stability=None,
         environment=printable(stated_circumstances(base, Path(results_parent(base)))),
+        at_once=1,
         seconds={},
     )
 
@@ -101,6 +105,7 @@ def _point_part(
     parameters: Sequence[str],
 ) -> SweepPointPart:
     plan, answers, questions, name = outcome.point.plan, outcome.answers, candidates.questions, outcome.point.name
+    held_out, slices = sliced_estimates(outcome, questions, candidates.held_out)
     tuning = estimate_at(outcome, questions, candidates.tuning)
     return SweepPointPart(
         name=name,
@@ -113,17 +118,20 @@ def _point_part(
         version="" if answers is None else answers.version,
         estimate=estimate_at(outcome, questions, range(len(questions.asked))),
         tuning=None if tuning is None else tuning.value,
-        held_out=estimate_at(outcome, questions, candidates.held_out),
+        held_out=held_out,
+        slices=slices,
         dropped_after=dropped_after,
         passes=name in chosen.passing,
         in_set=name in chosen.part.set,
         front_share=chosen.front_shares.get(name),
+        cost_front_share=chosen.cost_shares.get(name),
         usd_per_1000=candidates.costs.get(name),
         p50_ms=latency(outcome, SHARES["p50"]),
         p95_ms=latency(outcome, SHARES["p95"]),
         timed=0 if answers is None else len(answers.milliseconds),
         answers_sha256=outcome.address,
         kept=outcome.kept,
+        one_caller=outcome.one_caller,
         measured="" if answers is None else answers.measured,
         cpu="" if answers is None else answers.cpu,
         failed_questions={} if answers is None else answers.failed,
