@@ -61,7 +61,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     (folder / "table.html").write_text(
         recallbench("table", "exact", "bm25", "--format", "html", cwd=folder).stdout, encoding="utf-8"
     )
-    (folder / "versions.html").write_text(render(TWO, {"0.1": "../0.1_20261118"}), encoding="utf-8")
+    (folder / "versions.html").write_text(render(TWO, {"0.1": "../0.1_20261118/report.md"}), encoding="utf-8")
     return {
         "result": folder / "exact/report.html",
         "pipeline": folder / "pipeline/report.html",
