@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 from recallbench.confidential import sanitised
@@ -35,4 +36,13 @@ def command_line(environment: Any) -> str:
     words = environment.get("command") if isinstance(environment, dict) else None
     if not isinstance(words, Sequence) or isinstance(words, str) or not words:
         return ""
-    return shlex.join(publishable(str(word)) for word in words)
+    return shlex.join(_published_word(str(word)) for word in words)
+
+
+def _published_word(word: str) -> str:
+    """Return an argument, which is a path to its end where it begins as one."""
+    option, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
+    path = value.removeprefix("file://")
+    if path.startswith(("/", "~")):
+        value = PurePosixPath(path).name
+    return publishable(f"{option}{equals}{value}")
