@@ -2,16 +2,17 @@
 
 Ten versions of a memory, measured on the canary in LoCoMo's shape, each in twenty folders with names of their own.
 Reading is what `recallbench table` does first: figures and rankings are read, judged, and held to each other. A site
-that is made again finds its audits kept; one that is made afresh audits all. Run: python benchmarks/performance/board.py
+that is made again finds its audits kept; one that is made afresh audits all. Times are those of processors.
+Run: python benchmarks/performance/board.py
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -79,16 +80,19 @@ def _results(place: Path) -> list[str]:
 
 
 def _seconds(command: list[str], place: Path) -> float:
-    started = time.perf_counter()
+    """Return the processor seconds of a command, which others on the machine do not lengthen."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, cwd=place, capture_output=True, text=True, env=_environment(place))
-    # 1 is the audits', since nothing is committed.
+    # 1 is of the audits, since nothing is committed.
     if done.returncode not in (0, 1):
         raise SystemExit(f"{' '.join(command[:5])}: {done.stderr}")
-    return time.perf_counter() - started
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def _environment(place: Path) -> dict[str, str]:
-    return {**os.environ, "RECALLBENCH_CACHE_DIR": str(place / "cache"), "PYTHONHASHSEED": "42"}
+    own = {"RECALLBENCH_CACHE_DIR": str(place / "cache"), "PYTHONHASHSEED": "42", "OPENBLAS_NUM_THREADS": "1"}
+    return {**os.environ, **own}
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from datetime import datetime
 from recallbench.compare.standings import Entrant, stated_version
 from recallbench.errors import InputError
 from recallbench.reports.cells import system_name
+from recallbench.results import manifest
 from recallbench.results.costs.ledgers import ledgers
 from recallbench.results.dated import start_of
 from recallbench.results.latency import HARDWARE, query_times
@@ -85,7 +86,7 @@ def result_entry(
         rankings=_light(result.rankings, base),
         estimates=_estimates(result.rankings, measures),
         metrics=_without_slices(metrics),
-        content_sha256=result.content_sha256,
+        content_sha256=manifest.read(result.folder / manifest.NAME)[1],  # which the audit held the files to
         started=start_of(result.folder),
         store=publishable(system_name(metrics.store.name, metrics.store.variant)),
         version=publishable(stated_version(result)) or "–",
