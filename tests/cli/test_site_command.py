@@ -11,6 +11,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import unquote
 
@@ -289,6 +290,15 @@ def test_a_site_with_copies_can_be_moved_by_itself(place: Path, tmp_path: Path) 
     assert targets <= {file.name for file in (tmp_path / "moved").iterdir()}
     assert "<h1>canary-locomo: bm25</h1>" in pages["result-1.html"]
     assert {row["folder"] for row in sheet(tmp_path / "moved")} == {""}
+
+
+def test_folders_that_share_only_the_root_with_the_site_are_not_linked_and_it_says_so(copied: Path) -> None:
+    with TemporaryDirectory(dir="/dev/shm") as elsewhere:
+        done = recallbench("site", "results/bm25", "--out", Path(elsewhere, "made"), "-q", cwd=copied)
+        assert "1 folder is not linked: the site shares nothing with them but the root." in done.stdout
+        page = Path(elsewhere, "made/index.html").read_text("utf-8")
+        assert Targets(page).found == []
+        assert sheet(Path(elsewhere, "made"))[0]["folder"] == ""
 
 
 def test_an_earlier_site_is_replaced_and_nothing_else_is(copied: Path) -> None:

@@ -12,7 +12,7 @@ from recallbench.reports import versions_page
 from recallbench.reports.result_page import page_of
 from recallbench.results.metrics import Metrics
 from recallbench.results.result import open_with_manifest
-from recallbench.site.board import Board, make_board
+from recallbench.site.board import Board, every_entry, make_board
 from recallbench.site.board_table import board_sheet
 from recallbench.site.choices import SiteChoices
 from recallbench.site.curve import Standing, standing_of
@@ -36,6 +36,8 @@ class Site:
     board: Board
     studies: Sequence[Study]
     histories: int
+    unlinked: int
+    """How many entries of the board no link leads to."""
 
     @property
     def is_empty(self) -> bool:
@@ -74,7 +76,10 @@ def make_site(places: Sequence[Place], out: Path, choices: SiteChoices, progress
             {number: name for number, (name, _) in drawn.items()},
         )
         files |= {INDEX: index_page(index), SHEET: board_sheet(board, standings, choices, links)}
-    return Site(files, board, studies, len(histories))
+    unlinked = sum(
+        links.folder(entry.place.path) is None and entry.name not in links.copies for entry in every_entry(board)
+    )
+    return Site(files, board, studies, len(histories), unlinked)
 
 
 def _numbered(word: str, things: Sequence[T]) -> dict[str, T]:

@@ -179,5 +179,10 @@ def _show(made: Site, out: Path, format: str) -> None:
     if rows:
         parts += [Table(["group", "asked", "audited", "re-scored", "why apart from group 1"], rows), ""]
     parts += [f"kept out: {each.place.name}: {each.reason}" for each in board.apart]
+    if made.unlinked:
+        parts.append(
+            f"{made.unlinked} {'folder is' if made.unlinked == 1 else 'folders are'} not linked: the site shares nothing with them but the root. --copy writes the "
+            "pages of results into it, or name an --out near them."
+        )
     told = "Nothing was admitted, and the page says so" if made.is_empty else summary(board, len(made.studies))[:-1]
     print_parts(*parts, f"{told}. Open {out / INDEX}.")
