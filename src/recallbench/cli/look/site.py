@@ -180,8 +180,9 @@ def _show(made: Site, out: Path, format: str) -> None:
         parts += [Table(["group", "asked", "audited", "re-scored", "why apart from group 1"], rows), ""]
     parts += [f"kept out: {each.place.name}: {each.reason}" for each in board.apart]
     if made.unlinked:
+        which = "folder is" if made.unlinked == 1 else "folders are"
         parts.append(
-            f"{made.unlinked} {'folder is' if made.unlinked == 1 else 'folders are'} not linked: the site shares nothing with them but the root. --copy writes the "
+            f"{made.unlinked} {which} not linked: the site shares nothing with them but the root. --copy writes the "
             "pages of results into it, or name an --out near them."
         )
     told = "Nothing was admitted, and the page says so" if made.is_empty else summary(board, len(made.studies))[:-1]
