@@ -49,6 +49,10 @@ PANELS = {
         {
             "table": "Show results side by side, best first: who finds more, and who can't be told apart.",
             "report": "Write a page for a result beside its folder, as DIR.html: picture, kinds, latency, failures.",
+            "site": (
+                "Write a static site: a board of audited results, their history, pictures, sweeps, and what is kept "
+                "out."
+            ),
             "stages": "List the stages that a pipeline can have, or show what each stage of a result's pipeline did.",
             "costs": (
                 "Show what a result used (ingest, index, query, generate), and what that costs: a query, a find, a "

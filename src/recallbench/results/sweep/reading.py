@@ -4,40 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from recallbench.errors import InputError
-from recallbench.reading import document, parsed
-from recallbench.results import manifest
+from recallbench.results.study_folder import read_study
 from recallbench.results.sweep.document import NAME, SweepDocument
-
-WRITTEN = "a folder that `recallbench sweep` wrote"
 
 
 def read_sweep(folder: Path) -> SweepDocument:
-    """Return the sweep in a folder; raises InputError for another folder, and where a file was changed."""
-    path = folder / NAME
-    if not path.is_file():
-        raise InputError(
-            f"{folder} is no sweep",
-            expected=f"{WRITTEN}, with its {NAME}",
-            found=f"no {NAME}" if folder.is_dir() else "no such folder",
-            remedy="recallbench sweep FILE",
-        )
-    if changed := manifest.differences(folder):
-        raise InputError(
-            f"{folder} was changed after it was written",
-            expected="the files that its manifest names",
-            found="; ".join(changed),
-            remedy="make the sweep again with `recallbench sweep`: what was measured is kept",
-        )
-    try:
-        return SweepDocument.model_validate(parsed(document(path), path))
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise InputError(
-            f"{path} is no sweep of this release",
-            expected=WRITTEN,
-            found=f"{'.'.join(map(str, first['loc']))}: {first['msg']}",
-            remedy="make the sweep again with `recallbench sweep`: what was measured is kept",
-        ) from None
+    """Return the study in a folder; raises InputError for another folder, and where a file was changed."""
+    return read_study(folder, NAME, SweepDocument, "sweep", "sweep FILE")
