@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import api
 import audit
+import board
 import compare
 import embedding
 import look
@@ -19,7 +20,7 @@ import sweep
 import whole
 from row import show
 
-PARTS = (startup, scoring, api, pipeline, audit, compare, look, search, whole, embedding, sweep, memory)
+PARTS = (startup, scoring, api, pipeline, audit, compare, look, board, search, whole, embedding, sweep, memory)
 
 if __name__ == "__main__":
     raise SystemExit(
@@ -34,6 +35,7 @@ if __name__ == "__main__":
                     audit,
                     compare,
                     look,
+                    board,
                     search,
                     whole,
                     embedding,

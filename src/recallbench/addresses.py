@@ -27,6 +27,8 @@ class Part:
     """The variable that holds a bearer token."""
     patience: str
     """The variable that says how many seconds a call may take."""
+    content_type: str = "application/json"
+    """Of what is sent to it."""
 
 
 STORE = Part(
@@ -60,6 +62,15 @@ RERANKER = Part(
     "POST /rerank lies",
     "RECALLBENCH_RERANK_TOKEN",
     "RECALLBENCH_RERANK_TIMEOUT",
+)
+PUSH_GATEWAY = Part(
+    "push gateway",
+    "--push-gateway",
+    "http://127.0.0.1:9091",
+    "PUT /metrics/job/NAME lies",
+    "RECALLBENCH_PUSH_TOKEN",
+    "RECALLBENCH_PUSH_TIMEOUT",
+    "text/plain; version=0.0.4; charset=utf-8",
 )
 
 

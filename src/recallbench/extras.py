@@ -13,7 +13,9 @@ EXTRAS = {
     "neo4j": ("neo4j",),
     "pandas": ("pandas",),
     "parity": ("ir_measures", "pytrec_eval"),
+    "parquet": ("pyarrow",),
     "postgres": ("psycopg", "pgvector"),
+    "prometheus": ("prometheus_client",),
     "rerank": ("onnxruntime", "tokenizers"),
 }
 """The modules without which a part can't work."""

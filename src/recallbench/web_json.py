@@ -215,7 +215,7 @@ def _client(address: str, environ: Mapping[str, str], patience: float, base: str
     remember_logins([address])
     remember_secrets(environ.get(part.token))
     parts, headers = urlsplit(address), {"accept": "application/json", "accept-encoding": "identity"}
-    headers["content-type"] = "application/json"
+    headers["content-type"] = part.content_type
     login = None
     if parts.username is not None:
         login = httpx2.BasicAuth(unquote(parts.username), unquote(parts.password or ""))

@@ -1,5 +1,6 @@
 """An audit reports its progress: through the dataset, the control and its checks."""
 
+from datetime import date
 from pathlib import Path
 
 from commandline import recallbench
@@ -22,5 +23,5 @@ def test_each_stage_is_reported_to_its_end(tmp_path: Path) -> None:
     # A gate with an audit reports the same stages.
     (tmp_path / "recallbench.toml").write_text('[result.night]\nfolder = "result"\naudit = true\n')
     again = RecordedProgress()
-    gate(read_thresholds(tmp_path / "recallbench.toml"), tmp_path, {}, {}, again)
+    gate(read_thresholds(tmp_path / "recallbench.toml"), tmp_path, {}, {}, again, today=date(2026, 1, 2))
     assert again.stages == progress.stages

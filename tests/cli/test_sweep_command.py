@@ -273,3 +273,32 @@ def test_a_sweep_off_a_terminal_tells_the_time_left_of_all_points(tmp_path: Path
     assert any(
         re.match(r"asking: \d+%, [12] of 3 points, .* points/s, \d+:\d\d left; asking: ", line) for line in lines
     )
+
+
+def test_a_gate_on_cost_decides_and_the_header_says_what_can_be_told_apart(tmp_path: Path) -> None:
+    tuned(tmp_path)
+    words = ("sweep", "tune.toml", "team", "-q", "--gate")
+    assert recallbench(*words, "usd_per_1000 < 0.5", cwd=tmp_path).returncode == 0
+    swept = document(tmp_path)
+    dearest = max(point["usd_per_1000"] for point in swept["points"])
+    assert 0 < dearest < 0.5
+    none = recallbench(*words, "usd_per_1000 < 0.0000001", cwd=tmp_path)
+    assert none.returncode == 1
+    assert "usd_per_1000 < 1e-07 turns away 3 of 3" in none.stdout
+    assert "Chosen by 120 questions (120 questions), told by 80 others" in none.stdout
+    assert "120 questions support 32 points with a test for each pair" in none.stdout
+
+
+def test_a_sweep_is_printed_in_every_format(tmp_path: Path) -> None:
+    tuned(tmp_path)
+    words = ("sweep", "tune.toml", "team", "-q", "--format")
+    assert json.loads(recallbench(*words, "json", cwd=tmp_path).stdout)["choice"]["chosen"] == "p2"
+    rows = list(csv.DictReader(recallbench(*words, "csv", cwd=tmp_path).stdout.splitlines()))
+    assert [row["point"] for row in rows] == ["p1", "p2", "p3", "baseline"]
+    page = recallbench(*words, "markdown", cwd=tmp_path).stdout
+    assert page.startswith(
+        "# Sweep tune on labelled/team: 4 points\n\nTake p2 (set.hidden = 0): held-out recall_any@10"
+    )
+    chart = page.partition("```mermaid\n")[2].partition("```")[0].splitlines()
+    assert chart[0] == "xychart-beta"
+    assert sorted(chart[2].removeprefix("    x-axis [").removesuffix("]").split(", ")) == ["baseline", "p2"]

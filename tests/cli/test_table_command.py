@@ -11,10 +11,9 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+from published_rankings import publish
 
 from commandline import recallbench
-from recallbench.corpora.registry import open_corpus
-from recallbench.protocol.frozen import load
 
 
 @pytest.fixture
@@ -79,28 +78,7 @@ def test_runs_alone_need_judgements(place: Path) -> None:
 @pytest.fixture
 def published(place: Path, tmp_path: Path) -> Path:
     """The rankings of bm25 as pgmnemo publishes them."""
-    folder = tmp_path / "published"
-    folder.mkdir()
-    corpus = open_corpus("canary-locomo", rules=load(), environ={})
-    names = {s.id: s.session.replace("session_", "D") for h in corpus.haystacks() for s in h.segments}
-    kept = {row["question_id"]: row for row in map(json.loads, (place / "bm25" / "raw_retrievals.jsonl").open())}
-    rows = []
-    for number, question in enumerate(q for h in corpus.haystacks() for q in h.questions):
-        if row := kept.get(question.id):
-            ranked = [names[hit["id"]] for hit in row["hits"][:10]]
-            gold = [names[id] for id in row["gold"]]
-            rows.append(
-                {"qi": number, "conv_id": question.scope, "category": 1, "question": question.text, "evidence": gold}
-                | {"retrieved_top10": ranked, "first_hit_rank": None, "mrr": 0.0}
-            )
-    metrics = {
-        "version": "v1",
-        "dataset_sha256": corpus.sha256,
-        "overall": {"recall@10": {"n": len(rows), "mean": 0.5}},
-    }
-    (folder / "metrics.json").write_text(json.dumps(metrics))
-    (folder / "raw_retrievals.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return folder
+    return publish(place / "bm25", tmp_path / "published")
 
 
 def test_controls_stand_beside_a_measure_that_no_folder_states(place: Path) -> None:

@@ -28,16 +28,21 @@ from recallbench.cli.program import COMMANDS, program
 from recallbench.corpora.registry import CORPORA, GROUPS, facts
 from recallbench.embedding.encoders import ENCODERS
 from recallbench.embedding.registry import form_of
+from recallbench.exports.registry import TARGETS
 from recallbench.protocol.frozen import load, read_data
 from recallbench.stores.registry import STORES, find_store
 
 
 @cache
-def options_of(command: str) -> frozenset[str]:
-    """The options in the real `--help` of a command."""
-    done = recallbench(command, "--help", cwd=ROOT)
+def options_of(*command: str) -> frozenset[str]:
+    """The options in the real `--help` of a command, given by its words."""
+    done = recallbench(*command, "--help", cwd=ROOT)
     assert done.returncode == 0
     return frozenset(re.findall(r"(?<![\w-])(--?[a-z][a-z-]*)", done.stdout))
+
+
+INNERMOST = [[name] for name in COMMANDS if name != "export"] + [["export", target] for target in TARGETS]
+"""Every command that has no others in it, by its words."""
 
 
 KNOWN: Mapping[str, Any] = {"--store": STORES, "--embedder": {*ENCODERS, "hash"}}
@@ -54,7 +59,9 @@ def test_commands_parse(document: Path) -> None:
             continue
         assert command in COMMANDS, words
         options = [word for word in words[1:] if word.startswith("-")]
-        assert set(options) <= options_of(command), words
+        if command == "export":
+            assert len(words) == 1 or words[1] in TARGETS, words
+        assert set(options) <= options_of(*words[: 2 if command == "export" and len(words) > 1 else 1]), words
         examples = {"diary", "newest"}  # what CONTRIBUTING adds
         for option, value in pairwise(words):
             if option in KNOWN and not value.startswith("-"):
@@ -74,7 +81,12 @@ def test_commands_are_found_at_all() -> None:
 
 @each_document
 def test_options_that_are_named_exist(document: Path) -> None:
-    known = frozenset().union(*map(options_of, COMMANDS)) | {"--all", "--version", "--help", "--strict"}
+    known = frozenset().union(*(options_of(*words) for words in INNERMOST)) | {
+        "--all",
+        "--version",
+        "--help",
+        "--strict",
+    }
     named = {span.split()[0].split("=")[0] for span in spans(document.read_text("utf-8")) if span.startswith("--")}
     assert named <= known
 
@@ -100,7 +112,10 @@ def test_variables_are_read() -> None:
 
 def test_every_option_has_its_variable() -> None:
     context = click.Context(program)
-    for command in (program.get_command(context, name) for name in program.list_commands(context)):
+    found = [program.get_command(context, name) for name in program.list_commands(context)]
+    (group,) = (command for command in found if isinstance(command, click.Group))
+    found += [group.get_command(context, name) for name in group.list_commands(context)]
+    for command in found:
         assert command is not None
         options = [
             param for param in command.params if isinstance(param, click.Option) and "--config" not in param.opts

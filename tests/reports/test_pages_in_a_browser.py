@@ -61,12 +61,17 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     (folder / "table.html").write_text(
         recallbench("table", "exact", "bm25", "--format", "html", cwd=folder).stdout, encoding="utf-8"
     )
-    (folder / "versions.html").write_text(render(TWO, {"0.1": "../0.1_20261118"}), encoding="utf-8")
+    shutil.copytree(folder / "exact", folder / "exact-again")
+    site = ("site", "exact", "exact-again", "bm25", "pipeline", "bm25/run.trec", "--gate", "p95 < 1000ms", "--copy")
+    assert recallbench(*site, "--out", "site", "--quiet", cwd=folder).returncode == 0
+    (folder / "versions.html").write_text(render(TWO, {"0.1": "../0.1_20261118/report.md"}), encoding="utf-8")
     return {
         "result": folder / "exact/report.html",
         "pipeline": folder / "pipeline/report.html",
         "table": folder / "table.html",
         "versions": folder / "versions.html",
+        "site": folder / "site/index.html",
+        "history": folder / "site/history-1.html",
     }
 
 
@@ -94,7 +99,7 @@ def scrolls_sideways(page: Page) -> bool:
 
 
 @pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("name", ["result", "pipeline", "table", "versions"])
+@pytest.mark.parametrize("name", ["result", "pipeline", "table", "versions", "site", "history"])
 def test_a_page_is_whole_in_every_look(browser: Browser, pages: dict[str, Path], name: str, look: str) -> None:
     page, noticed = opened(browser, pages[name], look)
     violations = Axe().run(page).response["violations"]
@@ -167,3 +172,19 @@ def test_a_plot_has_its_colours_by_day_and_by_night(
     # No colour of the other scheme.
     assert painted[other["band"]] == 0
     assert painted[other["ground"]] < 200
+
+
+def test_a_site_leads_from_the_board_to_a_result_and_a_history_and_back(
+    browser: Browser, pages: dict[str, Path]
+) -> None:
+    page, noticed = opened(browser, pages["site"], "day")
+    assert page.locator("h2").first.inner_text() == "1. canary-locomo, 158 questions: 5 entries"
+    page.locator('nav a[href="#history"]').click()
+    assert page.locator("#history").is_visible()
+    assert noticed == []
+    page.locator('a[href="history-1.html"]').click()
+    assert page.locator("h1").inner_text().startswith("canary-locomo: versions of exact")
+    page.go_back()
+    page.locator("table a", has_text="bm25").first.click()
+    assert page.locator("h1").inner_text() == "canary-locomo: bm25"
+    page.context.close()

@@ -119,7 +119,7 @@ def drawing(page: str) -> ET.Element:
 
 
 def test_the_page_fetches_nothing() -> None:
-    page = render(TWO, {"0.1": "../0.1_20261118"})
+    page = render(TWO, {"0.1": "../0.1_20261118/report.md"})
     tags = read(page).tags
     assert not {tag for tag, _ in tags} & {"script", "link", "img", "iframe", "object", "embed", "image", "base"}
     targets = [value for _, has in tags for name, value in has.items() if name in ("href", "src", "xlink:href")]
@@ -216,7 +216,7 @@ def test_the_table_has_a_row_per_version_and_names_tests_too_small_to_show_a_dif
 def test_a_folder_is_linked_as_a_path_and_a_version_draws_no_line_of_its_own() -> None:
     hostile = "0.1\n\n## CANONICAL\x1b"
     single = summary(version(hostile, 0.5))
-    link = 'javascript:alert(1)//"><b>)'
+    link = 'javascript:alert(1)//"><b>)/report.md'
     page, table = render(single, {hostile: link}), markdown(single, {hostile: link})
     assert '<a href="javascript%3Aalert%281%29//%22%3E%3Cb%3E%29/report.md">' in page
     assert "(javascript%3Aalert%281%29//%22%3E%3Cb%3E%29/report.md)" in table

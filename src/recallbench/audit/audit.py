@@ -19,7 +19,7 @@ from recallbench.errors import RecallBenchError, UsageError
 from recallbench.progress import Progress, Silent, counted
 from recallbench.protocol.frozen import load
 from recallbench.results.folder import BLOCKED, not_a_result
-from recallbench.results.result import METRICS, open_result
+from recallbench.results.result import METRICS, Result, open_result
 
 QUICK = 5000
 """Segments up to which the lexical control is ranked again by default."""
@@ -59,14 +59,32 @@ def audit(
     The dataset is one of `corpus_files`, or lies where corpora lie; where it is not at hand the gold can't be derived,
     and the result is not VERIFIED. `rerun_control` ranks BM25 again; by default where that takes no time worth mention.
     """
-    rules = load()
-    required = dict(rules.gates)
+    required = dict(load().gates)
     if (folder / BLOCKED).exists():
         gate = blocked.GATE
         check = Check(gate.name, "fail", required[gate.name], f"{BLOCKED} is there", code=gate.code)
         return Audit(folder, (check,), decide([check], ()), ())
-    result = open_result(folder)
-    metrics = result.metrics
+    return audit_result(
+        open_result(folder),
+        corpus_files=corpus_files,
+        environ=environ,
+        rerun_control=rerun_control,
+        progress=progress,
+    )
+
+
+def audit_result(
+    result: Result,
+    *,
+    corpus_files: Sequence[Path] = (),
+    environ: Mapping[str, str] | None = None,
+    rerun_control: bool | None = None,
+    progress: Progress | None = None,
+) -> Audit:
+    """Check a result that was opened; what it reads of it, it leaves with it. The folder is not a BLOCKED one."""
+    rules = load()
+    required = dict(rules.gates)
+    folder, metrics = result.folder, result.metrics
     try:
         corpus = facts(metrics.corpus.name, rules)
     except UsageError as error:

@@ -233,7 +233,7 @@ class AuditSubject:
             parts["corpus"] = self.figures["corpus"].model_copy(update={"file": stated.corpus.file})
             parts["hub"] = _as_pinned(self.figures["hub"], stated.hub)
         else:
-            for name in ("corpus", "labels", "hub", "matching"):
+            for name in ("corpus", "labels", "hub", "canary", "matching"):
                 del parts[name]
         # A run decides its gates before its folder is committed.
         return with_verdict(stated.model_copy(update=parts), self.rules, self.corpus, None)

@@ -49,10 +49,18 @@ PANELS = {
         {
             "table": "Show results side by side, best first: who finds more, and who can't be told apart.",
             "report": "Write a page for a result beside its folder, as DIR.html: picture, kinds, latency, failures.",
+            "site": (
+                "Write a static site: a board of audited results, their history, pictures, sweeps, and what is kept "
+                "out."
+            ),
             "stages": "List the stages that a pipeline can have, or show what each stage of a result's pipeline did.",
             "costs": (
                 "Show what a result used (ingest, index, query, generate), and what that costs: a query, a find, a "
                 "right answer."
+            ),
+            "export": (
+                "Hand results to other programs: Prometheus, Postgres with Grafana, files of Parquet, a dataset for "
+                "the hub."
             ),
         },
     ),
@@ -95,6 +103,10 @@ PANELS = {
             "sample": (
                 "Draw a stratified, seeded sample of logged recalls to label; later score the log itself by "
                 "these labels."
+            ),
+            "canary": (
+                "Draw 100 to 300 questions of a labelled set like production asks: a set of its own, to measure every "
+                "day."
             ),
         },
     ),

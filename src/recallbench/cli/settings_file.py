@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +61,21 @@ def _keys(command: click.Command) -> dict[str, click.Parameter]:
 
 
 def _keys_of_others(context: click.Context) -> dict[str, click.Parameter]:
-    program = context.parent and context.parent.command
-    names = program.list_commands(context) if isinstance(program, click.Group) else []
-    commands = (program.get_command(context, name) for name in names if isinstance(program, click.Group))
-    return {key: param for command in commands if command for key, param in _keys(command).items()}
+    return {
+        key: param
+        for command in _commands(context.find_root().command, context)
+        for key, param in _keys(command).items()
+    }
+
+
+def _commands(command: click.Command, context: click.Context) -> Iterator[click.Command]:
+    """Yield a command, or all those of a group and of the groups in it."""
+    if isinstance(command, click.Group):
+        for inner in (command.get_command(context, name) for name in command.list_commands(context)):
+            if inner is not None:
+                yield from _commands(inner, context)
+    else:
+        yield command
 
 
 def _fits(option: click.Parameter, value: Any) -> bool:

@@ -132,12 +132,16 @@ def _largest(nights: Sequence[_Night]) -> list[_Night]:
 
 
 def _reason(night: _Night, other: _Night) -> str:
+    return why_another_series(night.metrics, other.metrics, (night.folder.name, other.folder.name))
+
+
+def why_another_series(first: Metrics, other: Metrics, names: tuple[str, str]) -> str:
     """Return why two results can't be compared, but for the store's version and settings; empty where they can."""
     try:
-        unlike(night.metrics, other.metrics, (night.folder.name, other.folder.name), ("store",))
+        unlike(first, other, names, ("store",))
     except UsageError as error:
         return f"{error.problem.rpartition(': ')[2]}: {error.found}"
-    here, there = system(night.metrics), system(other.metrics)
+    here, there = system(first), system(other)
     return "" if here == there else visible(f"another system: {here} against {there}")
 
 

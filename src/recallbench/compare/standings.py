@@ -71,7 +71,7 @@ def standings(
             found=", ".join(map(str, measures)),
             remedy="choose --measures within the depth of the rankings",
         )
-    chosen = max(comparable_groups(reaching, _why_apart), key=len)
+    chosen = max(comparable_groups(reaching, why_not_beside), key=len)
     parts = {entrant.name: entrant.rankings.estimates(measures) if entrant in reaching else [] for entrant in entrants}
     ranked = sorted(chosen, key=lambda entrant: -(parts[entrant.name][0].value or 0.0))
     different = _told_apart([entrant.rankings for entrant in ranked], measures[0])
@@ -80,7 +80,7 @@ def standings(
     return Standings(
         schema_version="1",
         recallbench_version=__version__,
-        asked=_asked(chosen[0]),
+        asked=asked_of(chosen[0]),
         measures=list(map(str, measures)),
         standings=[
             _standing(entrant, parts[entrant.name], letter, settings)
@@ -92,7 +92,7 @@ def standings(
             *(
                 ApartPart(
                     name=entrant.name,
-                    reason=_too_shallow(entrant, measures) or _why_apart(chosen[0], entrant),
+                    reason=_too_shallow(entrant, measures) or why_not_beside(chosen[0], entrant),
                     estimates=parts[entrant.name],
                 )
                 for entrant in entrants
@@ -104,7 +104,7 @@ def standings(
     )
 
 
-def _why_apart(first: Entrant, other: Entrant) -> str:
+def why_not_beside(first: Entrant, other: Entrant) -> str:
     """Return why two systems can't share a table; empty where they can."""
     if first.result is not None and other.result is not None:
         reason = why_apart(first.result.metrics, other.result.metrics)
@@ -143,7 +143,7 @@ def _standing(entrant: Entrant, estimates: list[EstimatePart], letters: str, set
     return StandingPart(
         name=entrant.name,
         system="" if result is None else visible(system(result.metrics)),
-        version="" if result is None else _version(result),
+        version="" if result is None else stated_version(result),
         embedder="" if result is None else visible(result.metrics.embedder_name),
         verdict="" if result is None else visible(result.metrics.verdict.text),
         letters=letters,
@@ -154,7 +154,7 @@ def _standing(entrant: Entrant, estimates: list[EstimatePart], letters: str, set
     )
 
 
-def _version(result: Result) -> str:
+def stated_version(result: Result) -> str:
     """Return the version of a system; of a user's own what it says itself, since its name stands beside it."""
     name, _, rest = result.metrics.store.version.partition(" (")
     own = rest.removesuffix(")")
@@ -206,7 +206,8 @@ def _bm25(entrant: Entrant | None, measures: Sequence[Measure]) -> list[float | 
     return [estimate.value for estimate in ranked.estimates(measures)]
 
 
-def _asked(entrant: Entrant) -> str:
+def asked_of(entrant: Entrant) -> str:
+    """Return what a system was asked: the corpus, and how many questions."""
     questions = int(entrant.rankings.answerable.sum())
     if entrant.result is None:
         return f"{questions} questions"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from types import MappingProxyType
 
@@ -23,6 +24,7 @@ from recallbench.compare.thresholds_file import EVERY, PartThresholds, ResultThr
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.progress import Progress
+from recallbench.reports.canary.drawn import canary_lines
 from recallbench.reports.thresholds import REACHES, TOO_SHORT, GateThreshold, Gating, MissingPart, ResultPart
 from recallbench.results.dated import latest_result
 from recallbench.results.load.reading import read_latency
@@ -75,11 +77,13 @@ def gate(
     environ: Mapping[str, str],
     progress: Progress | None = None,
     *,
+    today: date,
     studies: Mapping[str, Path] = MappingProxyType({}),
 ) -> Gating:
     """Return every threshold with the measured value; `folders` overrides the folders of the file.
 
-    `studies` are the folders of latency studies by result, in place of the file's.
+    `studies` are the folders of latency studies by result, in place of the file's. `today` decides whether a canary
+    whose questions were asked is stale, which is told and fails nothing.
 
     Missing results, and thresholds that no ranking could keep, are reported with the others. Raises Blocked
     where no result is there, and InputError for a damaged folder.
@@ -106,7 +110,7 @@ def gate(
         schema_version="1",
         recallbench_version=__version__,
         passed=not missing and not any(map(_fails, decided)),
-        results=[_result_part(gated) for gated in opened],
+        results=[_result_part(gated, today) for gated in opened],
         missing=[
             MissingPart(result=name, problem=error.problem, found=error.found, remedy=error.remedy)
             for name, error in missing.items()
@@ -314,7 +318,7 @@ def _part(gated: GatedResult, part: str, what: str, measure: str, **rest: object
     return GateThreshold.model_validate({"result": gated.name, "part": part, "what": what, "measure": measure, **rest})
 
 
-def _result_part(gated: GatedResult) -> ResultPart:
+def _result_part(gated: GatedResult, today: date) -> ResultPart:
     part, against = gated.side.part, gated.baseline
     return ResultPart(
         result=gated.name,
@@ -324,4 +328,5 @@ def _result_part(gated: GatedResult) -> ResultPart:
         baseline=str(against.folder) if against else None,
         baseline_sha256=against.content_sha256 if against else None,
         failed=len(gated.result.metrics.retrieval.failed),
+        canary=canary_lines(gated.result.metrics.canary, today),
     )

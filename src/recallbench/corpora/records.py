@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from recallbench.corpora.matching.method import Matching
+
+if TYPE_CHECKING:
+    from recallbench.corpora.labelled_sets.canary_record import CanaryRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +203,8 @@ class Survey:
     """None where gold is known by id."""
     published: HubFiles | None = None
     """None for files that are not of the hub."""
+    canary: tuple[CanaryRecord, str] | None = None
+    """The record of a canary of one's own, and its sha256; None for any other corpus."""
 
     @property
     def registered(self) -> bool:

@@ -12,6 +12,7 @@ from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.terminal import shortened
 from recallbench.escaping.web import html
 from recallbench.reports.answers import answer_part, judged
+from recallbench.reports.canary.drawn import canary_sentences
 from recallbench.reports.cells import figure, interval, saturation, share
 from recallbench.reports.coverage import READING, coverage_table
 from recallbench.reports.latency import latency_reading, latency_table
@@ -103,6 +104,7 @@ def page(
         f"<p><strong>{html(opening_sentence(metrics))}</strong></p>",
         f"<p>{html(verdict_sentence(metrics))}</p>",
         *(f"<p>{html(told)}</p>" for told in about_corpus(metrics)),
+        *(f"<p>{html(sentence)}</p>" for sentence in (canary_sentences(metrics.canary) if metrics.canary else ())),
         *(line for section in sections for line in section),
     ]
     script = FILTER if _failed(rankings, _leading_depth(metrics)) else ""

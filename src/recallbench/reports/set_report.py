@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recallbench.escaping.markdown import Markup, code, inline, opening
+from recallbench.reports.canary.drawn import canary_sentences
 from recallbench.reports.cells import figure, share
 from recallbench.reports.slices import slice_table
 from recallbench.reports.table import Table
@@ -20,8 +21,8 @@ def sections(metrics: Metrics, *, plural_alone: bool) -> Sequence[list[str]]:
 
 
 def sources(metrics: Metrics) -> Sequence[list[str]]:
-    """Return the section of the files that the set was made of."""
-    return (_hub(metrics),)
+    """Return the sections of the files that the set was made of, and of the draw of its questions."""
+    return (_hub(metrics), _canary(metrics))
 
 
 def _tenants(metrics: Metrics) -> list[str]:
@@ -85,6 +86,12 @@ def _hub(metrics: Metrics) -> list[str]:
         "",
         *Table(("file", "sha256", "the hash was"), rows).markdown(),
     ]
+
+
+def _canary(metrics: Metrics) -> list[str]:
+    if metrics.canary is None:
+        return []
+    return ["## Canary", *(line for sentence in canary_sentences(metrics.canary) for line in ("", inline(sentence)))]
 
 
 def _matching(metrics: Metrics) -> list[str]:

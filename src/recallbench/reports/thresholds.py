@@ -45,6 +45,11 @@ class ResultPart(DocumentPart):
     baseline: str | None
     baseline_sha256: str | None
     failed: int = Field(description="questions that the store failed on, counted as the worst answers")
+    canary: list[str] = Field(
+        default=[],
+        exclude_if=lambda lines: not lines,
+        description="of a canary's questions: that they are stale today, or that a plain mean is not production's",
+    )
 
 
 class MissingPart(DocumentPart):
@@ -137,10 +142,9 @@ def verdict(gating: Gating) -> str:
 def sources(gating: Gating) -> list[str]:
     """Return the folder of each result, and each missing result, a line each."""
     return [
-        f"{result.result}: {result.folder} ({result.system}, content {result.content_sha256[:12]})"
-        + (f" against {result.baseline} (content {(result.baseline_sha256 or '')[:12]})" if result.baseline else "")
-        + (f"; the store failed on {result.failed} of its questions" if result.failed else "")
+        line
         for result in gating.results
+        for line in (_source(result), *(f"{result.result}: {told}" for told in result.canary))
     ] + [f"{result.result}: missing: {result.problem} ({result.found})" for result in gating.missing]
 
 
@@ -151,6 +155,14 @@ def markdown(gating: Gating) -> str:
         parts += [[f"**{inline(title.capitalize())}**", ""], table(chosen).markdown(), [""]]
     parts.append([f"- {opening(line)}" for line in sources(gating)])
     return "\n".join(line for part in parts for line in part) + "\n"
+
+
+def _source(result: ResultPart) -> str:
+    return (
+        f"{result.result}: {result.folder} ({result.system}, content {result.content_sha256[:12]})"
+        + (f" against {result.baseline} (content {(result.baseline_sha256 or '')[:12]})" if result.baseline else "")
+        + (f"; the store failed on {result.failed} of its questions" if result.failed else "")
+    )
 
 
 def _observed(threshold: GateThreshold) -> str:

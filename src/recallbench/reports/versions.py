@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.markdown import inline, opening
 from recallbench.reports.cells import figure, interval
 from recallbench.reports.comparison import DIFFERENCE_HEADER, LEVEL, DifferencePart, difference_cells
@@ -67,13 +68,13 @@ class Versions(DocumentPart):
 
 def title(versions: Versions) -> str:
     """Return corpus, store and embedder in a line."""
-    return f"{versions.corpus}: versions of {versions.store} with {versions.embedder}"
+    return f"{short_names(versions.corpus)}: versions of {versions.store} with {versions.embedder}"
 
 
-def version_table(versions: Versions, folders: Mapping[str, str] | None = None) -> Table:
+def version_table(versions: Versions, reports: Mapping[str, str] | None = None) -> Table:
     """Return a row for each version, in order, those that could not be measured included.
 
-    `folders` has the result folder of each measured version, which its name links to.
+    `reports` has the report of each measured version, which its name links to.
     """
     measures = [part.estimate.measure for part in _primary(versions)]
     columns = ["version", *(cell for measure in measures for cell in (measure, "95% interval")), "note"]
@@ -82,8 +83,8 @@ def version_table(versions: Versions, folders: Mapping[str, str] | None = None) 
         cells = [cell for e in version.figures for cell in (figure(e.estimate.value), interval(e.estimate))]
         short = f"{version.short_questions} questions answered short" if version.short_questions else ""
         note = f"{version.status}: {version.reason}" if version.status != "measured" else short or "–"
-        folder = (folders or {}).get(version.version)
-        name = version.version if folder is None else Link(version.version, f"{folder}/report.md")
+        report = (reports or {}).get(version.version)
+        name = version.version if report is None else Link(version.version, report)
         rows.append([name, *(cells or ["–"] * (2 * len(measures))), note])
     return Table(columns, rows, caption="Versions")
 
@@ -122,9 +123,10 @@ def identity(versions: Versions) -> list[str]:
     """Return corpus and server, the figures of chance and BM25, and the deviations from the protocol."""
     chances = [f"{part.estimate.measure} {figure(part.estimate.chance)}" for part in _primary(versions)]
     control = [f"{measure} {figure(value)}" for measure, value in versions.bm25.items()]
+    where = [versions.server, f"pgvector {versions.pgvector}"] if versions.pgvector else [versions.server]
     return [
-        f"protocol {versions.protocol}; {versions.n} questions of {versions.corpus}; {versions.server}, "
-        f"pgvector {versions.pgvector}",
+        f"protocol {versions.protocol}; {versions.n} questions of {short_names(versions.corpus)}"
+        + (f"; {', '.join(filter(None, where))}" if any(where) else ""),
         f"chance: {', '.join(chances)}; BM25: {', '.join(control)}",
         f"deviations: {'; '.join(versions.deviations) or 'none'}",
         "canonical: "
@@ -138,17 +140,17 @@ def bands(versions: Versions) -> str:
         f"{part.protocol_name} ± {part.band:.3f}".rstrip("0") for part in _primary(versions) if part.band is not None
     ]
     if not widths:
-        return f"The protocol has no band for {versions.corpus}."
+        return f"The protocol has no band for {short_names(versions.corpus)}."
     return f"The protocol's bands for {versions.corpus}: {', '.join(widths)}. {BANDS}"
 
 
-def markdown(versions: Versions, folders: Mapping[str, str]) -> str:
-    """Return `versions.md`; `folders` has the result folder of each version that was measured."""
+def markdown(versions: Versions, reports: Mapping[str, str]) -> str:
+    """Return `versions.md`; `reports` has the report of each version that was measured."""
     parts: list[Iterator[str] | list[str]] = [
         [f"# {inline(title(versions))}", ""],
         (f"- {opening(line)}" for line in identity(versions)),
         [""],
-        version_table(versions, folders).markdown(),
+        version_table(versions, reports).markdown(),
         [""],
         [inline(bands(versions)), ""],
         ["## Neighbours", ""],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import figure, interval
@@ -25,14 +25,16 @@ BAND_LABEL = (
 )
 WIDTH = 0.3
 """Half of a band's width, in versions."""
+LABELLED = 20
+"""The most versions that are named below the plot."""
 
 
-def render(versions: Versions, folders: Mapping[str, str]) -> str:
-    """Return the whole page; `folders` has the result folder of each version that was measured."""
+def render(versions: Versions, reports: Mapping[str, str], beside: Sequence[str] = ()) -> str:
+    """Return the whole page; `reports` has the report of each version, `beside` more sentences at its head."""
     body = [
-        *listing(identity(versions)),
-        *captioned(draw(versions), f"{bands(versions)} The table below has the same figures."),
-        *version_table(versions, folders).html(),
+        *listing([*identity(versions), *beside]),
+        *captioned(plot(versions).element(), f"{bands(versions)} The table below has the same figures."),
+        *version_table(versions, reports).html(),
         "<h2>Neighbours</h2>",
         *(pair_table(versions).html() if versions.pairs else ()),
         *listing(reading(versions)),
@@ -40,18 +42,20 @@ def render(versions: Versions, folders: Mapping[str, str]) -> str:
     return Page(title(versions), body).html()
 
 
-def draw(versions: Versions) -> str:
-    """Return the plot as an element of a page: a panel for each primary measure."""
+def plot(versions: Versions) -> Plot:
+    """Return the plot: a panel for each measure."""
     measures = next(version.figures for version in versions.versions if version.figures)
     names = [visible(version.version) for version in versions.versions]
     panels = []
     for measure in measures:
         panel = _panel(versions, measure)
-        panel.x = Axis(low=-0.6, high=len(names) - 0.4, ticks=list(enumerate(names)))
+        step = -(-len(names) // LABELLED)
+        panel.x = Axis(low=-0.6, high=len(names) - 0.4, ticks=list(enumerate(names))[::step])
         panels.append(panel)
     drawn = " and ".join(measure.estimate.measure for measure in measures)
     description = f"{drawn} by version: {describe(versions)}"
-    return Plot(title(versions), max(600.0, 140 + 90.0 * len(names)), 230, panels, description).element()
+    width = max(600.0, 140 + 90.0 * min(len(names), LABELLED))
+    return Plot(title(versions), width, 230, panels, description)
 
 
 def _panel(versions: Versions, part: PrimaryPart) -> Panel:

@@ -16,6 +16,7 @@ from recallbench.protocol.bands import band
 from recallbench.protocol.deviations import Configuration, departures
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.results import metrics as parts
+from recallbench.results.canary_part import CanaryPart, canary_part
 from recallbench.results.coverage_figures import coverage_figures
 from recallbench.results.match_figures import match_figures
 from recallbench.results.matching_part import MatchingPart
@@ -51,6 +52,7 @@ class Figures(TypedDict):
     worst: list[parts.WorstPart] | None
     labels: parts.LabelsPart | None
     hub: parts.HubPart | None
+    canary: CanaryPart | None
     matching: MatchingPart | None
 
 
@@ -96,6 +98,7 @@ def figures(
         worst=worst_questions(questions, calls[-1], retrieval.calls.k) if labelled else None,
         labels=label_ages(questions, survey, edition) if labelled else None,
         hub=hub_files(survey),
+        canary=canary_part(survey.canary),
         matching=match_figures(retrieval, survey, calls),
     )
     return cast(Figures, rounded(derived)) if edition.every_figure_rounded else derived

@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from recallbench.results.answers_part import AnswersPart
+from recallbench.results.canary_part import CanaryPart
 from recallbench.results.matching_part import MatchingPart
 from recallbench.results.metrics_part import MetricsPart
 from recallbench.results.pipeline_part import PipelinePart
@@ -309,6 +310,11 @@ class Metrics(MetricsPart):
     )
     hub: HubPart | None = Field(
         default=None, exclude_if=lambda value: value is None, description="where a labelled set of the hub is from"
+    )
+    canary: CanaryPart | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="the canary of one's own whose questions were asked; left out for any other set",
     )
     matching: MatchingPart | None = Field(
         default=None,

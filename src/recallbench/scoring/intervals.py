@@ -62,7 +62,7 @@ def wilson_bounds(share: float, trials: float) -> tuple[float, float]:
     return low, high
 
 
-def score_difference(wins: int, losses: int, n: int) -> Interval:
+def score_difference(wins: float, losses: float, n: int) -> Interval:
     """Return Tango's score interval for the difference of two shares over the same n independent questions.
 
     `wins` are the questions that only the second has, `losses` those that only the first has. What Wilson's interval

@@ -108,7 +108,7 @@ def _compared(
         wins=int((moved > 0).sum()),
         ties=int((moved == 0).sum()),
         losses=int((moved < 0).sum()),
-        detectable=_detectable(bounds, len(totals), binary and codes is None),
+        detectable=detectable_difference(bounds, len(totals), binary and codes is None),
         least=least,
         most=most,
         largest=None if codes is None else float(counts.max()) / len(moved),
@@ -139,7 +139,7 @@ def difference_interval(moved: Floats, binary: bool) -> Interval:
     return Interval(low, high, share.method.partition(",")[0].replace("clusters", "questions"))
 
 
-def _detectable(bounds: Interval, clusters: int, normal: bool) -> float | None:
+def detectable_difference(bounds: Interval, clusters: int, normal: bool) -> float | None:
     """Return the detectable difference by the interval's width; None without one, or where it is cut off at an end."""
     if bounds.low is None or bounds.high is None or bounds.low <= -1 or bounds.high >= 1:
         return None

@@ -13,19 +13,20 @@ from recallbench.scoring.intervals import LEVEL, Interval
 from recallbench.scoring.judgement import Floats
 
 
-def allocate(n: int, sizes: Mapping[str, int], most: Mapping[str, int]) -> dict[str, int]:
+def allocate(n: int, sizes: Mapping[str, float], most: Mapping[str, int], least: int = 1) -> dict[str, int]:
     """Return how many to take of each stratum: in proportion to its size, at least one, never more than there are.
 
-    n must be at least the number of strata; where some are exhausted the others get their share.
+    n must be at least the number of strata; where some are exhausted the others get their share. `least` is 0 where a
+    stratum may go without.
     """
-    if n < len(sizes):
+    if n < least * len(sizes):
         raise ValueError(f"{n} can't hold one of each of {len(sizes)} strata")
     total = sum(sizes.values())
-    counts = dict.fromkeys(sorted(sizes), 1)
+    counts = dict.fromkeys(sorted(sizes), least)
     # The stratum that lacks most of its share is next: largest remainders, with caps.
-    lacking = [(1 - n * sizes[name] / total, name) for name in counts if most[name] > 1]
+    lacking = [(least - n * sizes[name] / total, name) for name in counts if most[name] > least]
     heapq.heapify(lacking)
-    left = n - len(counts)
+    left = n - least * len(counts)
     while left and lacking:
         lack, name = heapq.heappop(lacking)
         counts[name] += 1
@@ -39,7 +40,7 @@ def allocate(n: int, sizes: Mapping[str, int], most: Mapping[str, int]) -> dict[
 class Sampled:
     """The labelled queries of one stratum, an entry each."""
 
-    recalls: int
+    recalls: float
     """All recalls of the stratum, labelled or not."""
     values: Floats
     """(queries,): the measure summed over the query's recalls that count."""

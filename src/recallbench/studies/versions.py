@@ -183,12 +183,13 @@ def _summary_folder(options: Options, today: date) -> Path:
 
 
 def _write(summary: Versions, attempts: Sequence[_Attempt], folder: Path) -> Path:
-    results = {attempt.version: f"../{attempt.outcome.folder.name}" for attempt in attempts if attempt.outcome}
+    folders = {attempt.version: attempt.outcome.folder for attempt in attempts if attempt.outcome}
+    reports = {version: f"../{result.name}/report.md" for version, result in folders.items()}
     with staged(folder, explicit=False) as draft:
         for name, text in (
             (JSON, summary.model_dump_json(indent=1) + "\n"),
-            (MARKDOWN, markdown(summary, results)),
-            (PAGE, versions_page.render(summary, results)),
+            (MARKDOWN, markdown(summary, reports)),
+            (PAGE, versions_page.render(summary, reports)),
         ):
             (draft.temporary / name).write_text(concealed(text), encoding="utf-8", newline="\n")
     return draft.folder

@@ -57,7 +57,7 @@ def labelled(subject: AuditSubject) -> Finding:
     stated, derived = subject.metrics, subject.derived
     problems = [
         difference
-        for name in ("tenants", "worst", "labels", "hub", "matching")
+        for name in ("tenants", "worst", "labels", "hub", "canary", "matching")
         for difference in differing(getattr(stated, name), getattr(derived, name), name)
     ]
     return pass_unless(problems, _ALIKE if derived.labels else "a registered corpus has none")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from recallbench.audit.gate import Finding, Gate, GateEvidence
+from recallbench.results.result import repository
 
 ARTEFACTS = ("metrics.json", "report.md", "raw_retrievals.jsonl")
 
@@ -25,6 +26,8 @@ def committed(folder: Path, artefacts: Sequence[str]) -> Finding:
         return Finding("fail", f"missing: {', '.join(missing)}")
     if shutil.which("git") is None:
         return Finding("cannot-tell", "git is not installed, so nothing says whether the files are committed")
+    if repository(folder.resolve()) is None:
+        return Finding("pending", "the folder is in no git repository with a commit", awaits="committed")
     words = ["ls-tree", "-z", "HEAD", "./"]
     # The repository may be anybody's: no configuration, index or filter of it is used.
     git = subprocess.run(

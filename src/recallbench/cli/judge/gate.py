@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,7 +85,9 @@ def gate(
     if update:
         return _update(file, config.parent, folders, replace)
     environ = dict(os.environ)
-    gating = thresholds.gate(file, config.parent, folders, environ, listener(quiet), studies=studies)
+    gating = thresholds.gate(
+        file, config.parent, folders, environ, listener(quiet), today=date.today(), studies=studies
+    )
     if format == "json":
         print(plain(gating.model_dump_json(indent=1)))
     elif format == "markdown":

@@ -93,10 +93,10 @@ def _entrants(
     """Return what can be ranked, in the order given, and what can't with the reason."""
     from recallbench.compare.standings import Entrant
     from recallbench.errors import InputError, UsageError
+    from recallbench.foreign.entrants import placed_entrant, run_hits
     from recallbench.foreign.layouts import own
     from recallbench.results.folder import BLOCKED
     from recallbench.results.result import open_with_manifest
-    from recallbench.results.trec import in_order_of, read_run
 
     entrants: dict[Path, Entrant] = {}
     unplaced: list[tuple[str, str]] = []
@@ -129,11 +129,8 @@ def _entrants(
             continue
         try:
             if path in runs:
-                hits = {
-                    question: [id for id, _ in in_order_of(ties, ranked)] for question, ranked in read_run(path).items()
-                }
                 assert base is not None
-                entrants[path] = _placed(str(path), hits, base)
+                entrants[path] = placed_entrant(str(path), run_hits(path, ties), base)
             else:
                 entrants[path] = _published(path, base, measures, corpus_files)
         except InputError as error:
@@ -146,34 +143,14 @@ def _entrants(
 
 
 def _published(path: Path, base: Rankings | None, measures: Sequence[Measure], corpus_files: Sequence[Path]) -> Entrant:
-    from recallbench.corpora.registry import open_corpus
+    from recallbench.foreign.entrants import corpus_gold, placed_entrant
     from recallbench.foreign.placing import placed_run
-    from recallbench.protocol.frozen import load
-    from recallbench.results.rankings import unanswered
 
     environ = dict(os.environ)
     corpus_name, run = placed_run(path, corpus_files, environ)
     if base is None:
-        file = next(iter(corpus_files), None)
-        corpus = open_corpus(corpus_name, rules=load(), environ=environ, file=file, allow_dataset_deviation=True)
-        base = unanswered(corpus, max(measure.k for measure in measures))
-    return _placed(str(path), run, base)
-
-
-def _placed(name: str, run: dict[str, list[str]], base: Rankings) -> Entrant:
-    from recallbench.compare.standings import Entrant
-    from recallbench.compare.trec import place_run
-
-    rankings = place_run(name, run, base)
-    missing = sum(
-        not hits for hits, counts in zip(rankings.hit_ids[-1], base.answerable.tolist(), strict=True) if counts
-    )
-    longest = max(map(len, rankings.hit_ids[-1]))
-    notes = [f"{missing} questions not answered, which count as empty rankings"] if missing else []
-    notes.append(
-        f"rankings up to {longest} deep, judged by the gold of {base.origin}; nothing vouches for their origin"
-    )
-    return Entrant(name, rankings, note="; ".join(notes))
+        base = corpus_gold(corpus_name, max(measure.k for measure in measures), corpus_files, environ)
+    return placed_entrant(str(path), run, base)
 
 
 def _print(ranked: Standings, format: str) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import options
 from recallbench.cli.command import typed
 from recallbench.errors import UsageError
+from recallbench.escaping.terminal import visible
 from recallbench.progress import Progress
 
 if TYPE_CHECKING:
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 def obtain_corpus(corpus: str | None, others: dict[str, Any], progress: Progress) -> Options:
     """Return the options of a run on this corpus; raises UsageError for options that are for the other kind."""
     from recallbench.cli.measure.labelled_target import of_hub, take_target
+    from recallbench.corpora.labelled_sets.canary_record import read_canary
 
     corpus = options.take_corpus(corpus, others)
     target = take_target(corpus, others)
@@ -38,4 +42,7 @@ def obtain_corpus(corpus: str | None, others: dict[str, Any], progress: Progress
     if not labelled:
         return run_options
     name, folder = target.obtain(run_options, progress)
+    drawn = read_canary(folder)
+    if drawn is not None and (stale := drawn[0].staleness(date.today())):
+        print(f"recallbench: {visible(f'the canary {corpus} is {stale}')}", file=sys.stderr)
     return replace(run_options, corpus=name, corpus_file=folder)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 
 from recallbench.cli.measure.labelled_target import Target
 from recallbench.cli.measure.score_tables import TableOptions
+from recallbench.corpora.labelled_sets.age import parse_age
 from recallbench.errors import UsageError
 from recallbench.escaping.terminal import shortened, visible
 from recallbench.progress import Progress
@@ -21,8 +21,6 @@ from recallbench.results.retrievals import GRADED
 from recallbench.runs.options import Options
 
 NAMED = 5
-_AGE = re.compile(r"([1-9][0-9]{0,4})([dwmy])")
-_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
 def evaluate_set(
@@ -61,7 +59,7 @@ def evaluate_set(
                 remedy="leave --by out, and out of RECALLBENCH_BY and the settings file",
             )
     name, folder = target.obtain(options, progress)
-    age = None if stale_after is None else _age(stale_after)
+    age = None if stale_after is None else parse_age(stale_after)
     options = replace(options, corpus=name, corpus_file=folder)
     before = None if compare is None else open_earlier(compare, name, options)
     if table is not None and table.by is not None:
@@ -72,7 +70,7 @@ def evaluate_set(
     metrics = outcome.metrics
     labels = {id: shortened(label) for id, label in question_labels(outcome.retrieval.questions).items()}
     beside = [*_hub(metrics, folder), *_matched(metrics, labels), *_worst(metrics, labels)]
-    summary = [*headline(metrics, outcome.folder), *beside]
+    summary = [*headline(metrics, outcome.folder, today), *beside]
     if table is None or table.format == "text":
         print_parts(*summary)
     else:
@@ -163,15 +161,3 @@ def _stale(metrics: Metrics, limit: date, age: str) -> list[str]:
     if labels.undated:
         lines.append(f"warning: {labels.undated} queries say nothing of when they were labelled (labelled_at)")
     return lines
-
-
-def _age(text: str) -> timedelta:
-    match = _AGE.fullmatch(text.strip().lower())
-    if match is None:
-        raise UsageError(
-            f"--stale-after {text} is no age",
-            expected="a number with d, w, m or y, as 90d",
-            found=text,
-            remedy="--stale-after 90d",
-        )
-    return timedelta(days=int(match[1]) * _DAYS[match[2]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from datetime import date
 from pathlib import Path
 
 from recallbench.corpora.labelled_sets.set_name import short_names
@@ -11,6 +12,7 @@ from recallbench.escaping.terminal import shortened, visible
 from recallbench.machine_load import MachineLoad
 from recallbench.reading import document, parsed
 from recallbench.reports.answers import answer_lines
+from recallbench.reports.canary.drawn import canary_lines
 from recallbench.reports.cells import figure, interval, saturation, system
 from recallbench.reports.latency import folder_impossible_times, times_line
 from recallbench.reports.reproduction import LABEL, PAGE_NAME, ReproductionRecord
@@ -26,8 +28,11 @@ from recallbench.retrieval.record import Retrieval, question_labels
 from recallbench.scoring.returned import returned_rows
 
 
-def headline(metrics: Metrics, folder: Path) -> list[Part]:
-    """Return the corpus, the figures, the verdict, and the paths of page and report."""
+def headline(metrics: Metrics, folder: Path, today: date) -> list[Part]:
+    """Return the corpus, the figures, the verdict, and the paths of page and report.
+
+    `today` decides whether a canary whose questions were asked is stale.
+    """
     rows = []
     control = {bm25.measure: bm25.value for bm25 in metrics.control_bm25[OVERALL]}
     for primary in metrics.headline:
@@ -58,6 +63,7 @@ def headline(metrics: Metrics, folder: Path) -> list[Part]:
         )
         rankings = Result(folder, metrics).rankings
         lines += returned_sentences(returned_rows(rankings.calls, rankings.kinds))
+    lines += canary_lines(metrics.canary, today)
     lines += answer_lines(metrics)
     if (load := machine_load(folder)) is not None and not load.quiet:
         lines.append(load.sentence)

@@ -152,8 +152,9 @@ def _measure(
     from recallbench.cli.measure.headline import gates_hold, headline, print_failures, reproduction, stayed_quiet
     from recallbench.runs.run import run as measure
 
-    outcome = measure(run_options, progress, date.today())
-    print_parts(*headline(outcome.metrics, outcome.folder))
+    today = date.today()
+    outcome = measure(run_options, progress, today)
+    print_parts(*headline(outcome.metrics, outcome.folder, today))
     if outcome.reproduced is not None:
         print_parts(*reproduction(outcome.reproduced, outcome.folder))
     whole = print_failures(outcome.retrieval)

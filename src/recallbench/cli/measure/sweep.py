@@ -119,8 +119,8 @@ def sweep(
     one of the store; embedder, store, pipeline and k go by themselves. [[point]] lists points one by one, method =
     "random" with draws = 20 draws them; [run] holds options of this command, and [baseline] the system as it is.
     Answers are kept by all that decides them: a killed sweep goes on, and two sweeps share points. Leaves a folder with
-    report.md, report.html, sweep.json and points.csv. Exits with 1 where a point failed (the others go on) or none
-    keeps the gates.
+    report.md, report.html, sweep.json, points.csv, slices.csv, and each picture as SVG and CSV. Exits with 1 where a
+    point failed (the others go on) or none keeps the gates.
     """
     from recallbench.cli.bars import listener
     from recallbench.cli.measure.corpus_or_set import obtain_corpus

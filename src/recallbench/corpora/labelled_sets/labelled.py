@@ -13,6 +13,7 @@ from recallbench.corpora.census import Census, Oddities
 from recallbench.corpora.entry import CorpusEntry, unregistered
 from recallbench.corpora.field_reader import FieldReader, misspelling_hint
 from recallbench.corpora.labelled_sets import hub_record
+from recallbench.corpora.labelled_sets.canary_record import read_canary
 from recallbench.corpora.labelled_sets.labelled_files import (
     DOCUMENTS,
     Files,
@@ -118,7 +119,9 @@ class Labelled:
             )
         name = self.path.resolve().name
         survey = census.survey(Path(name), name, self.sha256, self.facts, oddities, (ALL,))
-        survey = replace(survey, unjudged=len(self._unjudged), irrelevant=len(self._irrelevant))
+        survey = replace(
+            survey, unjudged=len(self._unjudged), irrelevant=len(self._irrelevant), canary=read_canary(self.path)
+        )
         record = hub_record.read_record(self.path)
         if record is None:
             return survey

@@ -69,8 +69,11 @@ def redacted(dsn: str) -> str:
     return make_conninfo("", **shown)
 
 
-def connect(dsn: str) -> Connection:
-    """A session in autocommit mode; raises Blocked when no server answers or it refuses."""
+def connect(dsn: str, needs: str = NEEDS, instead: str = EMBEDDED_REMEDY) -> Connection:
+    """A session in autocommit mode; raises Blocked when no server answers or it refuses.
+
+    What the server is asked for, and what else would help, is told in that error.
+    """
     require("postgres", "Postgres")
     import psycopg
     from psycopg.conninfo import make_conninfo
@@ -100,10 +103,10 @@ def connect(dsn: str) -> Connection:
         refused = "FATAL" in message
         raise Blocked(
             f"the server {'refuses the connection' if refused else 'does not answer'} ({redacted(dsn)})",
-            expected=NEEDS,
+            expected=needs,
             found=message,
             remedy=("check user, password and database of the DSN" if refused else "start the server, or check the DSN")
-            + f", or {EMBEDDED_REMEDY}",
+            + (f", or {instead}" if instead else ""),
         ) from None
 
 

@@ -18,12 +18,17 @@ def sampled_id(stratum: str, query: str) -> str:
     return "s" + blake2b(f"{stratum}\0{query}".encode(), digest_size=6).hexdigest()
 
 
+def draw_place(seed: int, stratum: str, name: str) -> int:
+    """The place of a query in the order of the draw, a hash: every prefix of a stratum is a sample too."""
+    return int.from_bytes(blake2b(f"{seed}\0{stratum}\0{name}".encode(), digest_size=16).digest(), "big")
+
+
 @dataclass(slots=True)
 class SampledQuery:
     """A distinct query of a stratum."""
 
     place: int
-    """Its place in the order of the draw, a hash: every prefix of the sample is a sample too."""
+    """Its place in the order of the draw."""
     latest: Recall
     logged: int = 1
 
@@ -93,8 +98,7 @@ def draw_sample(log: RecallLog, n: int, seed: int) -> QuerySample:
                 found=f"more than {n} values of {log.by}, such as {recall.stratum!r}",
                 remedy="sample by a field with fewer values, or more recalls",
             )
-        text = f"{seed}\0{recall.stratum}\0{recall.query}".encode()
-        place = int.from_bytes(blake2b(text, digest_size=16).digest(), "big")
+        place = draw_place(seed, recall.stratum, recall.query)
         strata.setdefault(recall.stratum, _Stratum()).add(place, recall, n)
     sizes = {name: stratum.recalls for name, stratum in strata.items()}
     sample_sizes = allocate(n, sizes, {name: len(stratum.queries) for name, stratum in strata.items()})

@@ -1,0 +1,101 @@
+"""`recallbench export TARGET`: results handed to other programs; a target declares its own options."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from recallbench.cli import options
+from recallbench.cli.command import EPILOG, PATH, Declaration, argument, command, option
+from recallbench.escaping.terminal import visible
+from recallbench.exports.export_target import ExportOption, ExportRequest, ExportTarget
+from recallbench.exports.registry import TARGETS, find_target
+
+
+class ExportGroup(click.Group):
+    """The targets by their names; each is imported when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(TARGETS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return _command(find_target(cmd_name)) if cmd_name in TARGETS else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.exceptions.NoSuchCommand as error:
+            raise click.exceptions.NoSuchCommand(error.command_name, possibilities=TARGETS, ctx=ctx) from error
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Targets"):
+            formatter.write_dl([(name, find_target(name).summary) for name in TARGETS])
+
+
+@click.group(
+    cls=ExportGroup,
+    epilog="Exit codes: 0 done, 2 nothing could be read or wrong usage, 3 a server or package is missing. A folder "
+    "that is no result is named with the reason, and the others go on.",
+)
+def export() -> int:
+    """Hand results to other programs: Prometheus, Postgres with Grafana, files of Parquet, a dataset for the hub."""
+    return 0
+
+
+def _command(target: ExportTarget) -> click.Command:
+    """Return the command of a target, from what it declares."""
+
+    def run(folders: tuple[Path, ...] = (), prices: Path | None = None, quiet: bool = False, **values: Any) -> int:
+        return _export(target, folders, prices, quiet, values)
+
+    run.__doc__ = "\n\n".join(filter(None, (target.summary, target.details)))
+    run.__name__ = target.name
+    declared: list[Declaration] = []
+    if target.reads_folders:
+        what = "Folders of results, of latency studies or of sweeps."
+        declared.append(argument("folders", what, nargs=-1, required=True, metavar="DIR...", type=PATH))
+    declared += [_declared(each) for each in target.options]
+    if target.reads_folders:
+        declared.append(
+            option("prices", "A TOML file with your own prices [default: dated estimates that come along].", type=PATH)
+        )
+        declared.append(options.QUIET)
+    return command(*declared, options.CONFIG, epilog=f"Example: {target.example}. {EPILOG}")(run)
+
+
+def _declared(each: ExportOption) -> Declaration:
+    return option(each.name, each.help, type=PATH if each.kind == "path" else str, default=each.default)
+
+
+def _export(
+    target: ExportTarget, folders: tuple[Path, ...], prices: Path | None, quiet: bool, values: dict[str, Any]
+) -> int:
+    from recallbench.cli.bars import listener
+
+    named = {name.replace("_", "-"): value for name, value in values.items() if value is not None}
+    done = target.export(
+        ExportRequest(
+            folders=folders,
+            texts={name: value for name, value in named.items() if isinstance(value, str)},
+            paths={name: value for name, value in named.items() if isinstance(value, Path)},
+            prices=prices,
+            environ=dict(os.environ),
+            progress=listener(quiet),
+        )
+    )
+    for folder, reason in done.recorded.left_out:
+        print(f"recallbench: {visible(f'{folder} was left out: {reason}')}", file=sys.stderr)
+    if done.recorded.repeated:
+        print(f"recallbench: folders whose run another one brought: {done.recorded.repeated}", file=sys.stderr)
+    if done.document:
+        print(done.document, end="")
+    for sentence in done.sentences:
+        # What is meant for a file or a pipe stays alone there.
+        print(visible(sentence), file=sys.stderr if done.document else sys.stdout)
+    return 0

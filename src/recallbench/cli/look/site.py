@@ -1,0 +1,189 @@
+"""`recallbench site`: a static site over many folders."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recallbench.cli import options
+from recallbench.cli.command import EPILOG, PATH, argument, choice, command, flag, option
+from recallbench.reports.table import Part, Table, print_parts
+
+if TYPE_CHECKING:
+    from recallbench.site.choices import SiteChoices
+    from recallbench.site.making import Site
+
+EXAMPLES = (
+    "Examples: recallbench site benchmarks/locomo/results --out site; recallbench site results published "
+    "theirs.trec --out public --copy --gate 'p95 < 20ms'."
+)
+
+
+@command(
+    argument(
+        "places",
+        "Folders of results, sweeps and latency studies, or that hold some; published folders of others; TREC runs.",
+        nargs=-1,
+        required=True,
+        metavar="DIR...",
+        type=PATH,
+    ),
+    option("out", "The folder of the site; an earlier site there is replaced.", required=True, type=PATH),
+    option(
+        "measures",
+        "Measures, separated by commas; the first one decides and is drawn.",
+        default="recall_any@10,mrr@50,recall_all@10,ndcg@10",
+    ),
+    option(
+        "gate",
+        "What a result is to keep, drawn and told: 'recall_any@10 >= 0.8', 'p95 < 20ms', 'usd_per_1000 < .5'; repeat "
+        "it for several.",
+        multiple=True,
+    ),
+    option("prices", "A TOML file with your own prices [default: dated estimates that come along].", type=PATH),
+    flag("verified", "Admit only what the audit calls VERIFIED: git has to hold the files, too."),
+    flag("copy", "Write each result's page into the site, so that the site can be moved by itself."),
+    option("title", "The heading of the first page.", default="Board of results"),
+    option(
+        "corpus-file",
+        "The dataset; repeat it for several [default: found by variable or data folder].",
+        multiple=True,
+        type=PATH,
+    ),
+    options.TIES,
+    flag("fresh", "Audit everything again, also what was audited before with the same bytes."),
+    options.CACHE_DIR,
+    choice("format", "How the outcome is printed.", ["text", "json"], default="text"),
+    options.QUIET,
+    options.CONFIG,
+    epilog=f"{EXAMPLES} Exit codes: 0 something is on the board, 1 nothing was admitted. {EPILOG}",
+)
+def site(
+    places: tuple[Path, ...],
+    out: Path,
+    measures: str,
+    gate: tuple[str, ...],
+    prices: Path | None,
+    verified: bool,
+    copy: bool,
+    title: str,
+    corpus_file: tuple[Path, ...],
+    ties: str,
+    fresh: bool,
+    cache_dir: Path | None,
+    format: str,
+    quiet: bool,
+) -> int:
+    """Write a static site: a board of audited results, their history, pictures, sweeps, and what is kept out.
+
+    Each result is audited first, and is on the board only where no check fails; what was audited with the same bytes
+    before is not audited again. What is comparable shares a group, and
+    each group says why it is apart; a cell is a value with its interval, a row has the command that made it and a link
+    to its folder. Histories show each measure over versions with the protocol's band. Folders and rankings that others
+    published are judged again and marked so. The pages ask for nothing from elsewhere; equal input gives equal bytes.
+    """
+    from recallbench.cli.bars import listener
+    from recallbench.site.making import make_site
+    from recallbench.site.places import find_places
+    from recallbench.site.writing import refuse_other, write_site
+
+    choices = _choices(measures, gate, prices, corpus_file, ties, verified, copy, title)
+    if not fresh:
+        choices = replace(choices, kept_audits=cache_dir or options.default_cache())
+    refuse_other(out)
+    made = make_site(find_places(places), out, choices, listener(quiet))
+    write_site(out, made.files)
+    _show(made, out, format)
+    return 1 if made.is_empty else 0
+
+
+def _choices(
+    measures: str,
+    gates: tuple[str, ...],
+    prices: Path | None,
+    corpus_files: tuple[Path, ...],
+    ties: str,
+    verified: bool,
+    copy: bool,
+    title: str,
+) -> SiteChoices:
+    from recallbench.compare.rules import parse_requirement
+    from recallbench.errors import UsageError
+    from recallbench.results.costs.prices import read_prices
+    from recallbench.scoring.measures.registry import parse
+    from recallbench.site.board_table import refuse_gate
+    from recallbench.site.choices import SiteChoices
+
+    chosen = [parse(word) for word in dict.fromkeys(word.strip() for word in measures.split(",")) if word]
+    if not chosen:
+        raise UsageError("--measures names none", expected="--measures recall_any@10", found=repr(measures))
+    missing = [file for file in corpus_files if not file.exists()]
+    if missing:
+        raise UsageError(
+            f"there is no {missing[0]}", expected="--corpus-file of a dataset that exists", found="no such file"
+        )
+    required, listed = [parse_requirement(text) for text in gates], read_prices(prices)
+    for gate in required:
+        if why := refuse_gate(gate, chosen, listed.currency):
+            raise UsageError(
+                f"--gate '{gate}' can't be shown",
+                expected="a measure of --measures, p95, or usd_per_1000 with prices in USD",
+                found=why,
+            )
+    return SiteChoices(
+        chosen,
+        listed,
+        dict(os.environ),
+        corpus_files,
+        required,
+        "trec" if ties == "trec" else "file",
+        verified,
+        copy,
+        title,
+    )
+
+
+def _show(made: Site, out: Path, format: str) -> None:
+    import json
+
+    from recallbench.site.index_page import summary
+    from recallbench.site.making import INDEX
+
+    board = made.board
+    if format == "json":
+        document = {
+            "site": str(out),
+            "admitted": board.admitted,
+            "rescored": board.rescored,
+            "histories": made.histories,
+            "studies": len(made.studies),
+            "groups": [
+                {
+                    "asked": group.asked,
+                    "results": [entry.name for entry in group.entries],
+                    "apart": board.why_apart(group),
+                }
+                for group in board.groups
+            ],
+            "kept_out": [{"place": each.place.name, "reason": each.reason} for each in board.apart],
+        }
+        print(json.dumps(document, indent=1))
+        return
+    rows = [
+        [str(number), group.asked, str(len(group.entries)), str(len(group.rescored)), board.why_apart(group) or "–"]
+        for number, group in enumerate(board.groups, 1)
+    ]
+    parts: list[Part] = []
+    if rows:
+        parts += [Table(["group", "asked", "audited", "re-scored", "why apart from group 1"], rows), ""]
+    parts += [f"kept out: {each.place.name}: {each.reason}" for each in board.apart]
+    if made.unlinked:
+        which = "folder is" if made.unlinked == 1 else "folders are"
+        parts.append(
+            f"{made.unlinked} {which} not linked: the site shares nothing with them but the root. --copy writes the "
+            "pages of results into it, or name an --out near them."
+        )
+    told = "Nothing was admitted, and the page says so" if made.is_empty else summary(board, len(made.studies))[:-1]
+    print_parts(*parts, f"{told}. Open {out / INDEX}.")

@@ -1,0 +1,1 @@
+"""Results as tables, and the programs that such tables are handed to."""

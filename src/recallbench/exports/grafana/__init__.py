@@ -1,0 +1,1 @@
+"""A Grafana dashboard over the history tables."""

@@ -1,0 +1,12 @@
+SELECT line || ', ' || version AS "version", value AS "value", low AS "low", high AS "high", chance AS "chance"
+FROM (
+    SELECT DISTINCT ON (series, version) *
+    FROM recallbench_history.history
+    WHERE $__timeFilter(made)
+        AND corpus IN (${corpus:sqlstring})
+        AND store IN (${store:sqlstring})
+        AND measure = ${measure:sqlstring}
+        AND slice_kind = 'overall'
+    ORDER BY series, version, made DESC
+) AS newest
+ORDER BY line, made

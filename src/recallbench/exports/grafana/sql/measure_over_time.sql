@@ -1,0 +1,13 @@
+SELECT
+    made AS "time",
+    line,
+    value AS "value",
+    low AS "low",
+    high AS "high"
+FROM recallbench_history.history
+WHERE $__timeFilter(made)
+    AND corpus IN (${corpus:sqlstring})
+    AND store IN (${store:sqlstring})
+    AND measure = ${measure:sqlstring}
+    AND slice_kind = 'overall'
+ORDER BY made

@@ -1,0 +1,1 @@
+SELECT DISTINCT corpus FROM recallbench_history.results ORDER BY corpus

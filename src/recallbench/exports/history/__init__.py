@@ -1,0 +1,1 @@
+"""History tables in Postgres, and how they come about."""

@@ -1,0 +1,54 @@
+"""`export parquet`: a folder of files for pandas, duckdb and everything else that reads Parquet."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from recallbench.errors import UsageError
+from recallbench.exports.export_target import AS_RECORDED, Exported, ExportOption, ExportRequest, ExportTarget
+from recallbench.exports.forms import HISTORY, QUESTIONS
+from recallbench.exports.parquet_files import FORMS, parquet_files
+from recallbench.exports.recorded import read_folders
+from recallbench.extras import require
+from recallbench.whole_file import drafts_of, write_errors
+
+
+class ParquetTarget(ExportTarget):
+    """Files of Parquet, one for each table."""
+
+    name: ClassVar[str] = "parquet"
+    summary: ClassVar[str] = "Write files of Parquet: figures, times, costs, and ranks and values of every question."
+    details: ClassVar[str] = (
+        f"{HISTORY.name}.parquet has a row for each measure of each result, with all that is known of the result "
+        f"beside it; {QUESTIONS.name}.parquet the ranks of the gold of every question. No file has text of a corpus. "
+        "Files of the same name are replaced, all together."
+    )
+    example: ClassVar[str] = "recallbench export parquet results/* --out parquet"
+    options: ClassVar[tuple[ExportOption, ...]] = (ExportOption("out", "The folder of the files.", "path"),)
+
+    def export(self, request: ExportRequest) -> Exported:
+        require("parquet", "export parquet")
+        out = request.paths.get("out")
+        if out is None:
+            raise UsageError(
+                "export parquet needs a folder", expected="--out FOLDER", found="none", remedy=self.example
+            )
+        with (
+            write_errors(
+                f"{out} can't be written", expected="a folder that may be written to", remedy="name another --out"
+            ),
+            drafts_of(out) as drafts,
+            parquet_files(drafts) as files,
+        ):
+            recorded = read_folders(request.folders, request.prices, request.progress, files.take_questions)
+            files.take_all(recorded)
+            counts = files.counts
+        rows = ", ".join(f"{form.name} {counts[form.name]:,}" for form in FORMS if counts[form.name])
+        return Exported(
+            [
+                f"{out} holds {recorded.words} in {len(FORMS)} files, none with text of a corpus; rows: {rows}",
+                AS_RECORDED,
+                f"next: pandas.read_parquet({str(out / f'{HISTORY.name}.parquet')!r}), or a query of duckdb",
+            ],
+            recorded,
+        )

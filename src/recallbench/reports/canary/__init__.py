@@ -1,0 +1,1 @@
+"""A canary in words and tables."""

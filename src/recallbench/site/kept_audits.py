@@ -1,0 +1,117 @@
+"""Audits that held and are kept, so that a site made again audits only what is new.
+
+An audit is kept by all that decides it: every byte of the folder, its name, this program, and the packages it works
+figures out with. It is sealed with the user's own key, so that nobody else can put one there. Only an audit with the
+dataset at hand and nothing failing is kept; whether git holds the files is looked at each time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from recallbench.audit.audit import Audit
+from recallbench.audit.decision import decide
+from recallbench.audit.gate import Check
+from recallbench.audit.gates import artefacts
+from recallbench.corpora.stream import sha256_of
+from recallbench.embedding.own_key import own_key
+from recallbench.errors import RecallBenchError
+from recallbench.whole_file import write_whole
+
+FOLDER = "audits"
+"""The folder of kept audits, in that of the vectors."""
+_CHECKS = TypeAdapter(tuple[Check, ...])
+
+
+class KeptAudits:
+    """The folder of kept audits; without one, nothing is found and nothing kept."""
+
+    def __init__(self, cache_dir: Path | None) -> None:
+        self._folder = None if cache_dir is None else cache_dir / FOLDER
+        self._key = b""
+        if cache_dir is not None:
+            try:
+                key, without = own_key(cache_dir)
+                self._key = b"" if without else key
+            except (RecallBenchError, OSError):
+                self._folder = None  # a key that is not to be trusted: every audit is made
+        self.reused = 0
+        """How many audits had been made before."""
+
+    def address(self, folder: Path) -> str:
+        """Return the address of a folder's audit; empty where none is kept, as in a folder with links or folders."""
+        if self._folder is None or not self._key:
+            return ""
+        files = sorted(folder.iterdir())
+        if any(path.is_symlink() or not path.is_file() for path in files):
+            return ""
+        lines = [_program(), folder.resolve().name, *(f"{path.name} {sha256_of(path)}" for path in files)]
+        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+    def find(self, address: str, folder: Path) -> Audit | None:
+        """Return the audit that is kept at an address, with git asked anew; None where there is none of the user's."""
+        if not address or self._folder is None:
+            return None
+        try:
+            kept = json.loads(self._path(address).read_bytes())
+            text = str(kept["audit"])
+            if not hmac.compare_digest(str(kept["seal"]), self._seal(address, text)):
+                return None
+            stated = json.loads(text)
+            checks, deviations = _CHECKS.validate_python(stated["checks"]), tuple(map(str, stated["deviations"]))
+        except (OSError, ValueError, KeyError, TypeError, ValidationError):
+            return None
+        self.reused += 1
+        checks = tuple(_asked_again(check, folder) for check in checks)
+        return Audit(folder, checks, decide(checks, deviations), deviations)
+
+    def keep(self, address: str, examined: Audit) -> None:
+        """Keep an audit that holds; one of a folder that changed meanwhile, or that lacks anything, is not kept."""
+        told = [check for check in examined.checks if check.code != artefacts.GATE.code]
+        whole = all(check.status == "pass" or (check.status == "cannot-tell" and not check.needed) for check in told)
+        if not address or not whole or self.address(examined.folder) != address:
+            return
+        stated = {"checks": _CHECKS.dump_python(examined.checks), "deviations": list(examined.deviations)}
+        text = json.dumps(stated)
+        document: Mapping[str, str] = {"audit": text, "seal": self._seal(address, text)}
+        with suppress(OSError):  # a cache that can't be written to costs time, and nothing else
+            write_whole(self._path(address), json.dumps(document))
+
+    def _seal(self, address: str, text: str) -> str:
+        return hashlib.blake2b(f"{address}\n{text}".encode(), key=self._key, person=b"audits").hexdigest()
+
+    def _path(self, address: str) -> Path:
+        assert self._folder is not None
+        return self._folder / address[:2] / f"{address}.json"
+
+
+def _asked_again(check: Check, folder: Path) -> Check:
+    if check.code != artefacts.GATE.code:
+        return check
+    finding = artefacts.committed(folder, artefacts.ARTEFACTS)
+    return replace(check, status=finding.status, observed=finding.observed, awaits=finding.awaits)
+
+
+@cache
+def _program() -> str:
+    """Return a hash over this program's files, and over the versions of what works figures out."""
+    root = Path(__file__).parents[1]
+    hashed = hashlib.sha256()
+    for path in sorted(path for path in root.rglob("*") if path.suffix in (".py", ".toml", ".json", ".sql", ".md")):
+        hashed.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes() + b"\0")
+    for package in ("numpy", "bm25s", "pydantic"):
+        try:
+            hashed.update(f"{package} {version(package)}\n".encode())
+        except PackageNotFoundError:
+            hashed.update(f"{package}\n".encode())
+    return hashed.hexdigest()

@@ -1,0 +1,1 @@
+"""A canary of one's own: questions drawn like production asks, checked and drawn anew."""

@@ -1,0 +1,336 @@
+"""`recallbench canary`: drawn like production asks, checked, drawn anew, and told of wherever it is measured."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from canary_sets import aged, canary_set, production_log, record_of
+from commandline import recallbench
+from labelled_sets import EXPECTING, SAYING, jsonl, short
+
+
+@pytest.fixture(scope="session")
+def _drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A set, a log, a result over the set, a canary by all three, and a result over that."""
+    folder = tmp_path_factory.mktemp("canary")
+    canary_set(folder / "team")
+    production_log(folder / "log.jsonl")
+    evaluate(folder, "team", "base")
+    words = ("--n", "100", "--log", "log.jsonl", "--result", "base", "--stale-after", "30d", "--out", "few")
+    assert recallbench("canary", "team", *words, cwd=folder).returncode == 0
+    evaluate(folder, "few", "measured")
+    return folder
+
+
+@pytest.fixture
+def workspace(_drawn: Path, tmp_path: Path) -> Path:
+    shutil.copytree(_drawn, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def evaluate(folder: Path, name: str, result: str) -> str:
+    done = recallbench("evaluate", name, "--store", "bm25", "--folder", result, "--quiet", cwd=folder)
+    assert done.returncode == 0
+    return done.stdout
+
+
+def refused(folder: Path, *words: str | Path) -> str:
+    done = recallbench("canary", *words, cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    return done.stderr
+
+
+def test_the_mix_is_that_of_the_log_and_hard_questions_are_there(workspace: Path) -> None:
+    record = record_of(workspace / "few")
+    counts = {(s["kind"], s["tenant"], s["hard"]): s["drawn"] for s in record["strata"]}
+    # 50 facts and 40 dates of acme, 10 facts of bolt; BM25 has the gold of a fifth of each behind four others.
+    assert counts == {
+        ("fact", "acme", True): 10,
+        ("fact", "acme", False): 40,
+        ("date", "acme", True): 8,
+        ("date", "acme", False): 32,
+        ("fact", "bolt", True): 2,
+        ("fact", "bolt", False): 8,
+    }
+    queries = [json.loads(line) for line in (workspace / "few/queries.jsonl").read_text().splitlines()]
+    assert Counter((q["kind"], q["tenant"]) for q in queries) == {
+        ("fact", "acme"): 50,
+        ("date", "acme"): 40,
+        ("fact", "bolt"): 10,
+    }
+    hard = {q["_id"] for q in queries if int(q["_id"].split("-")[2]) % 5 == 0}
+    assert set(record["hard"]["questions"]) == hard
+    why = set(record["hard"]["questions"].values())
+    assert "missed by base" in why
+    assert all(reason == "missed by base" or reason.startswith("first find at ") for reason in why)
+    assert (record["bias"], record["hard"]["drawn"], record["hard"]["production"]) == (0.0, 0.2, 0.2)
+    assert (record["questions"], record["uncovered"], record["seed"]) == (100, 0.0, 42)
+    assert record["notes"] == ["not drawn, since the log never asks for it: date of bolt"]
+
+
+def test_it_is_a_labelled_set_with_whole_haystacks_that_measures_as_one(workspace: Path) -> None:
+    few, team = workspace / "few", workspace / "team"
+    # Both tenants are asked, so all their documents are here, with fields of the team's own.
+    assert (few / "corpus.jsonl").read_bytes() == (team / "corpus.jsonl").read_bytes()
+    judged = (few / "qrels/test.tsv").read_text().splitlines()
+    assert (judged[0], len(judged)) == ("query-id\tcorpus-id\tscore", 101)
+    assert '"owner": "team"' in (few / "queries.jsonl").read_text().splitlines()[0]
+    metrics = json.loads((workspace / "measured/metrics.json").read_text())
+    recall = next(e for e in metrics["estimates"]["overall"] if e["measure"] == "recall_any@10")
+    # A fifth of the mix is behind others; the first of them are within ten.
+    assert (recall["n"], recall["value"]) == (100, pytest.approx(0.8, abs=0.05))
+    assert metrics["canary"]["stale_on"] == record_of(few)["stale_after"]["on"]
+    report = (workspace / "measured/report.md").read_text()
+    assert "## Canary" in report
+    assert "Its plain mean is one of production's mix" in report
+    assert "rounding can move it by no more than 0.0000." in report
+    page = (workspace / "measured/report.html").read_text()
+    assert "Its plain mean is one of production&#x27;s mix" in page or "Its plain mean is one of production's" in page
+    audited = recallbench("audit", "measured", "--corpus-file", "few", "--json", cwd=workspace)
+    checks = json.loads(audited.stdout)["audits"][0]["checks"]
+    assert not [check for check in checks if check["status"] == "fail" and check["code"] != "RB-COMMITTED"]
+    compared = recallbench("compare", "measured", "measured", cwd=workspace)
+    assert compared.returncode == 0
+
+
+def test_the_same_seed_gives_the_same_bytes(workspace: Path) -> None:
+    words = ("--n", "100", "--log", "log.jsonl", "--result", "base", "--stale-after", "30d", "--out")
+    for out in ("a", "b"):
+        assert recallbench("canary", "team", *words, out, cwd=workspace).returncode == 0
+    files = [path.relative_to(workspace / "a") for path in sorted((workspace / "a").rglob("*")) if path.is_file()]
+    assert list(map(str, files)) == ["canary.json", "corpus.jsonl", "qrels/test.tsv", "queries.jsonl"]
+    assert all((workspace / "a" / name).read_bytes() == (workspace / "b" / name).read_bytes() for name in files)
+    assert recallbench("canary", "team", *words, "c", "--seed", "43", cwd=workspace).returncode == 0
+    assert (workspace / "c/queries.jsonl").read_bytes() != (workspace / "a/queries.jsonl").read_bytes()
+
+
+def test_it_says_what_it_can_detect(workspace: Path) -> None:
+    done = recallbench("canary", "team", "--n", "200", "--out", "alone", cwd=workspace)
+    # Without a result: from .90, and 18% of the questions differ by chance.
+    assert (
+        "detects: a drop of recall_any@10 from 0.90 by 0.105 or more is seen in about 8 of 10 runs "
+        "(p < .05 before Holm, 200 questions with something to find, 18.0% of them differing by chance)" in done.stdout
+    )
+    assert "a gate `recall_any@10 drops 0.01` fails in as many from a drop of 0.115 on" in done.stdout
+    assert "the figure itself is known to ±0.042" in done.stdout
+    assert "no log was named: the set's own mix counts as production's" in done.stdout
+    # With the pairs of two results that agree in all but nothing, far less is seen.
+    words = ("--result", "base", "--result", "base", "--out", "pairs")
+    assert recallbench("canary", "team", "--n", "200", *words, cwd=workspace).returncode == 0
+    detects = record_of(workspace / "pairs")["detects"]
+    assert (detects["n"], detects["differing"], detects["clusters"]) == (200, 0.005, 200)
+    assert detects["drop"] == pytest.approx(0.047, abs=0.002)
+
+
+def test_more_hard_questions_are_written_down_and_weighed_back(workspace: Path) -> None:
+    words = ("--n", "100", "--log", "log.jsonl", "--result", "base", "--hard", "0.3", "--out", "harder")
+    done = recallbench("canary", "team", *words, cwd=workspace)
+    assert "hard: 30 of 100 (30.0%; production's mix has 20.0%)" in done.stdout
+    assert "Its plain mean must not be quoted as production's" in done.stdout
+    assert record_of(workspace / "harder")["bias"] == pytest.approx(0.1)
+    printed = evaluate(workspace, "harder", "r")
+    assert "canary: Its plain mean must not be quoted as production's" in printed
+    checked = recallbench("canary", "harder", "--check", "--result", "r", "--format", "json", cwd=workspace)
+    recall = next(part for part in json.loads(checked.stdout)["weighted"] if part["measure"] == "recall_any@10")
+    assert recall["plain"] == pytest.approx(0.7, abs=0.05)
+    assert recall["value"] == pytest.approx(0.8, abs=0.05)
+    assert recall["value"] - recall["plain"] == pytest.approx(0.1, abs=0.03)
+    assert recall["low"] < recall["value"] < recall["high"]
+    # More than there are can't be had.
+    # Questions that nobody drew have no weight.
+    queries = workspace / "harder/queries.jsonl"
+    jsonl(queries, [json.loads(line) | {"kind": "new"} for line in queries.read_text().splitlines()])
+    evaluate(workspace, "harder", "changed")
+    assert "harder holds questions that its record does not" in refused(
+        workspace, "harder", "--check", "--result", "changed"
+    )
+    done = recallbench("canary", "team", *words[:-3], "0.4", "--out", "hardest", cwd=workspace)
+    assert "the set has too few hard questions for --hard 0.4: all that fit are here" in done.stdout
+    assert "hard: 34 of 100" in done.stdout
+
+
+def test_a_fresh_one_is_told_fresh_and_a_stale_one_stale_everywhere(workspace: Path) -> None:
+    done = recallbench("canary", "few", "--check", cwd=workspace)
+    assert done.returncode == 0
+    assert done.stdout.endswith(
+        "few is fresh; nothing tells of its mix: go on measuring it, recallbench evaluate few\n"
+    )
+    aged(workspace / "few", "2026-01-01", "2026-01-31")
+    done = recallbench("canary", "few", "--check", cwd=workspace)
+    assert done.returncode == 1
+    stale = "stale since 2026-01-31: drawn on 2026-01-01, to be drawn anew after 30d"
+    assert f"age: stale: {stale}" in done.stdout
+    assert f"canary: {stale}; `recallbench canary DIR --refresh --out NEW` draws it anew" in evaluate(
+        workspace, "few", "later"
+    )
+    (workspace / "recallbench.toml").write_text(
+        '[result.night]\nfolder = "later"\n[result.night.at_least]\n"recall_any@10" = 0.5\n'
+    )
+    gated = recallbench("gate", cwd=workspace)
+    assert gated.returncode == 0
+    assert f"night: canary: {stale}" in gated.stdout
+    assert f"- night: canary: {stale}" in recallbench("gate", "--format", "markdown", cwd=workspace).stdout
+    name = f"labelled/few@{json.loads((workspace / 'later/metrics.json').read_text())['dataset_sha256']}"
+    ran = recallbench(
+        "run", name, "--corpus-file", "few", "--store", "bm25", "--folder", "ran", "--quiet", cwd=workspace
+    )
+    assert f"canary: {stale}" in ran.stdout
+    grown = recallbench("grow", "few", "--store", "bm25", "--factors", "2", cwd=workspace)
+    assert f"the canary few is {stale}" in grown.stderr
+    # A fresh one is told of nowhere.
+    assert "stale" not in evaluate(workspace, "team", "set")
+
+
+def test_a_mix_that_moved_makes_it_stale(workspace: Path) -> None:
+    aged(workspace / "few", "2026-01-15", "2099-01-01")
+    production_log(workspace / "now.jsonl", acme_facts=48, day="2026-02-01")
+    done = recallbench("canary", "few", "--check", "--log", "now.jsonl", cwd=workspace)
+    assert done.returncode == 0
+    assert "mix: can't tell: 2.0% of the mix moved (100 recalls since the draw against 100" in done.stdout
+    assert "too few recalls to see a drift of 10%" in done.stdout
+    production_log(workspace / "moved.jsonl", acme_facts=20, day="2026-02-01")
+    done = recallbench("canary", "few", "--check", "--log", "log.jsonl", "--log", "moved.jsonl", cwd=workspace)
+    assert done.returncode == 1
+    # The recalls before the draw are in the log too, and do not count.
+    assert "mix: stale: 30.0% of the mix moved (100 recalls since the draw against 100" in done.stdout
+    assert "date of acme +30.0%, fact of acme -30.0%" in done.stdout
+    done = recallbench("canary", "few", "--check", "--log", "moved.jsonl", "--drift", "0.4", cwd=workspace)
+    assert (done.returncode, "below 40% or within chance" in done.stdout) == (0, True)
+
+
+def test_so_many_recalls_make_it_stale(workspace: Path) -> None:
+    words = ("--n", "100", "--log", "log.jsonl", "--stale-after", "100q", "--out", "counted")
+    assert recallbench("canary", "team", *words, cwd=workspace).returncode == 0
+    aged(workspace / "counted", "2026-01-15", None)
+    assert "which --log LOG counts" in recallbench("canary", "counted", "--check", cwd=workspace).stdout
+    production_log(workspace / "now.jsonl", day="2026-02-01")
+    lines = (workspace / "now.jsonl").read_text().splitlines(keepends=True)
+    (workspace / "now.jsonl").write_text("".join(lines[:99]))
+    done = recallbench("canary", "counted", "--check", "--log", "now.jsonl", cwd=workspace)
+    assert (done.returncode, "99 recalls since (by their dates), stale after 100" in done.stdout) == (0, True)
+    (workspace / "now.jsonl").write_text("".join(lines))
+    done = recallbench("canary", "counted", "--check", "--log", "now.jsonl", cwd=workspace)
+    assert (done.returncode, "age: stale: " in done.stdout) == (1, True)
+
+
+def test_gold_that_is_gone_makes_it_stale(workspace: Path) -> None:
+    judged = (workspace / "few/qrels/test.tsv").read_text().splitlines()
+    query, document, _ = judged[1].split("\t")
+    corpus = workspace / "team/corpus.jsonl"
+    corpus.write_text("".join(line for line in corpus.read_text().splitlines(True) if f'"{document}"' not in line))
+    done = recallbench("canary", "few", "--check", cwd=workspace)
+    assert done.returncode == 1
+    assert f"documents: stale: 1 document of its gold is no longer in team: {document} of {query}" in done.stdout
+    (workspace / "team").rename(workspace / "moved")
+    done = recallbench("canary", "few", "--check", cwd=workspace)
+    assert "documents: can't tell: the set it is from is not at team: --source DIR names it" in done.stdout
+    done = recallbench("canary", "few", "--check", "--source", "moved", cwd=workspace)
+    assert (done.returncode, f"no longer in moved: {document} of {query}" in done.stdout) == (1, True)
+
+
+def test_it_is_drawn_anew_with_half_of_its_questions(workspace: Path) -> None:
+    aged(workspace / "few", "2026-01-01", "2026-01-31")
+    # One of its questions reads otherwise in the set by now.
+    queries = workspace / "team/queries.jsonl"
+    old = {json.loads(line)["_id"] for line in (workspace / "few/queries.jsonl").read_text().splitlines()}
+    changed = next(id for id in sorted(old) if not id.endswith(("0", "5")))
+    records = [json.loads(line) for line in queries.read_text().splitlines()]
+    jsonl(queries, [r | {"text": f"{r['text']} by now"} if r["_id"] == changed else r for r in records])
+    evaluate(workspace, "team", "base2")
+    words = ("--log", "log.jsonl", "--result", "base2", "--out", "next")
+    done = recallbench("canary", "few", "--refresh", *words, cwd=workspace)
+    assert done.returncode == 0
+    record = record_of(workspace / "next")
+    kept = set(record["refreshed"]["kept"])
+    new = {json.loads(line)["_id"] for line in (workspace / "next/queries.jsonl").read_text().splitlines()}
+    assert kept == (old & new) - {changed}
+    assert changed not in kept
+    # Half of each stratum, and more of facts of acme: of its 64 easy ones 40 are asked, and only 24 are new.
+    assert 50 <= len(kept) <= 75
+    assert f"kept from the earlier canary: {len(kept)} questions" in done.stdout
+    assert (record["asked"], record["seed"], record["stale_after"]["stated"]) == (100, 42, "30d")
+    assert record["stale_after"]["on"] > "2026-01-31"
+    assert "few was drawn by a result" in refused(workspace, "few", "--refresh", "--out", "other")
+    assert "few was drawn by a log" in refused(workspace, "few", "--refresh", "--result", "base2", "--out", "other")
+
+
+def test_what_does_not_fit_is_refused_and_leaves_nothing(workspace: Path) -> None:
+    before = sorted(path.name for path in workspace.iterdir())
+    for n in ("99", "301"):
+        error = refused(workspace, "team", "--n", n, "--out", "x")
+        assert f"--n {n} is no canary" in error
+        assert "100 to 300 questions: fewer see collapses alone" in error
+    assert "few exists already" in refused(workspace, "team", "--out", "few")
+    assert "team is no canary" in refused(workspace, "team", "--check")
+    assert "--stale-after soon can't be understood" in refused(workspace, "team", "--stale-after", "soon", "--out", "x")
+    assert "has passed" in refused(workspace, "team", "--stale-after", "2020-01-01", "--out", "x")
+    error = refused(workspace, "team", "--result", "measured", "--out", "x")
+    assert "measured is no result over team as it is now" in error
+    assert "--keep is not for a draw" in refused(workspace, "team", "--keep", "0.5", "--out", "x")
+    assert "--hard is not for --check" in refused(workspace, "few", "--check", "--hard", "0.5")
+    assert "--check and --refresh at once" in refused(workspace, "few", "--check", "--refresh")
+    assert "--refresh needs --out" in refused(workspace, "few", "--refresh")
+    (workspace / "few/canary.json").write_text('{"schema_version": "2"}')
+    assert "canary.json can't be read" in refused(workspace, "few", "--check")
+    assert sorted(path.name for path in workspace.iterdir()) == before
+
+
+def test_what_the_set_has_no_question_for_is_left_out_and_said(workspace: Path) -> None:
+    recalls = [{"query": f"asked {i}", "ids": [], "kind": "fact" if i % 4 else "place"} for i in range(100)]
+    jsonl(workspace / "odd.jsonl", recalls)
+    done = recallbench("canary", "team", "--n", "100", "--log", "odd.jsonl", "--out", "odd", cwd=workspace)
+    assert done.returncode == 0
+    assert "the log and the set do not both tell tenants apart: their shares are those of the set" in done.stdout
+    assert "the set has no question for 25.0% of the recalls (place): they are left out of the mix" in done.stdout
+    assert "not drawn, since the log never asks for it: date of acme, date of bolt" in done.stdout
+    said = "Its plain mean is one of 75.0% of production (the set has no question for the rest)"
+    assert said in done.stdout
+    evaluate(workspace, "odd", "r")
+    assert said in (workspace / "r/report.md").read_text()
+    assert {(s["kind"], s["tenant"]): s["drawn"] for s in record_of(workspace / "odd")["strata"]} == {
+        ("fact", "acme"): 50,
+        ("fact", "bolt"): 50,
+    }
+
+
+def test_a_small_set_is_drawn_whole_and_says_so(tmp_path: Path) -> None:
+    labels = [{"query": f"what is {i}", "relevant": ["oslo"], "tenant": "north"} for i in range(30)]
+    labels[3] |= {"hard": True}
+    labels[4] |= {"agreement": 0.5}
+    # Lines without an id keep the ids that count them.
+    short(tmp_path / "small", labels)
+    done = recallbench("canary", "small", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "200 were asked for; the set has 30 that fit, and all of them are here" in done.stdout
+    assert "small-canary: a canary of 30 questions" in done.stdout
+    record = record_of(tmp_path / "small-canary")
+    assert record["hard"]["questions"] == {
+        "q4": "marked as hard in the set",
+        "q5": "people agreed to 0.5 on its label",
+    }
+    lines = [json.loads(line) for line in (tmp_path / "small-canary/gold.jsonl").read_text().splitlines()]
+    assert [line["query_id"] for line in lines] == [f"q{i}" for i in range(1, 31)]
+    # The documents of the other tenant answer none of them.
+    documents = (tmp_path / "small-canary/corpus.jsonl").read_text()
+    assert (documents.count('"north"'), documents.count('"south"')) == (3, 0)
+    assert "30 questions" in done.stdout
+    assert recallbench("evaluate", "small-canary", "--store", "bm25", cwd=tmp_path).returncode == 0
+
+
+def test_a_set_that_expects_texts_is_drawn_from_too(tmp_path: Path) -> None:
+    short(tmp_path / "texts", EXPECTING, SAYING)
+    assert recallbench("canary", "texts", "--out", "few", cwd=tmp_path).returncode == 0
+    assert record_of(tmp_path / "few")["detects"]["n"] == 3
+    measured = recallbench("evaluate", "few", "--match", "tokens", "--store", "bm25", cwd=tmp_path)
+    assert measured.returncode == 0
+    assert recallbench("canary", "few", "--check", cwd=tmp_path).returncode == 0
+
+
+def test_the_help_tells_it_from_the_bundled_corpora() -> None:
+    done = recallbench("canary", "--help", cwd=Path.cwd())
+    assert "bundled corpora canary-locomo and canary-longmemeval are something else" in " ".join(done.stdout.split())

@@ -1,0 +1,34 @@
+"""The guide to canaries: its commands run in order, and its table of drops is what the code works out."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from canary_sets import canary_set, production_log
+from commandline import recallbench
+from documents.markdown import ROOT, blocks
+from recallbench.scoring.planning.detectable import detectable_drop
+
+GUIDE = (ROOT / "docs" / "canary.md").read_text("utf-8")
+
+
+def test_the_commands_run_in_order(tmp_path: Path) -> None:
+    canary_set(tmp_path / "team")
+    production_log(tmp_path / "recalls.jsonl")
+    commands = [line for block in blocks(GUIDE) if block.language == "sh" for line in block.body.splitlines()]
+    assert len(commands) == 5
+    for command in commands:
+        assert recallbench(*command.split()[1:], cwd=tmp_path).returncode == 0, command
+    assert (tmp_path / "team-canary-2" / "canary.json").is_file()
+
+
+@pytest.mark.parametrize("n", [100, 200, 300])
+def test_the_table_of_drops_is_the_codes(n: int) -> None:
+    stated = re.search(rf"^\| {n} \| (\S+) \| (\S+) \| (\S+) \|$", GUIDE, re.MULTILINE)
+    assert stated
+    assert [float(cell) for cell in stated.groups()] == [
+        pytest.approx(detectable_drop(n, 0.9, differing), abs=0.0006) for differing in (0.05, 0.1, 0.18)
+    ]

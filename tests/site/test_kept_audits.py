@@ -1,0 +1,91 @@
+"""Audits that are kept: found by every byte of their folder, and by nobody else's hand."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from recallbench.audit.audit import audit
+from recallbench.audit.gate import Check
+from recallbench.site.kept_audits import KeptAudits
+
+
+@pytest.fixture
+def folder(audited: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+    return Path(shutil.copytree(audited / "bm25", tmp_path / "bm25"))
+
+
+def keep(folder: Path, cache: Path) -> str:
+    kept = KeptAudits(cache)
+    address = kept.address(folder)
+    kept.keep(address, audit(folder, environ={}))
+    return address
+
+
+def test_a_kept_audit_is_found_again_and_says_the_same(folder: Path, tmp_path: Path) -> None:
+    address = keep(folder, tmp_path / "cache")
+    kept = KeptAudits(tmp_path / "cache")
+    found, made = kept.find(address, folder), audit(folder, environ={})
+    assert found is not None
+    assert (found.checks, found.verdict, found.deviations) == (made.checks, made.verdict, made.deviations)
+    assert kept.reused == 1
+
+
+@pytest.mark.parametrize("change", ["a byte", "a file", "a name"])
+def test_any_change_of_a_folder_is_another_address(folder: Path, tmp_path: Path, change: str) -> None:
+    address = keep(folder, tmp_path / "cache")
+    if change == "a byte":
+        (folder / "timings.jsonl").write_bytes((folder / "timings.jsonl").read_bytes() + b"\n")
+    elif change == "a file":
+        (folder / "more.txt").write_text("")
+    else:
+        folder = folder.rename(folder.with_name("other"))
+    assert KeptAudits(tmp_path / "cache").address(folder) != address
+
+
+def test_nobody_else_can_put_an_audit_there(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = keep(folder, tmp_path / "cache")
+    (file,) = (tmp_path / "cache/audits").rglob("*.json")
+    document = json.loads(file.read_text())
+    file.write_text(json.dumps({**document, "audit": document["audit"].replace('"pending"', '"pass"')}))
+    assert KeptAudits(tmp_path / "cache").find(address, folder) is None
+    file.write_text(json.dumps(document))
+    assert KeptAudits(tmp_path / "cache").find(address, folder) is not None
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "somebody"))
+    assert KeptAudits(tmp_path / "cache").find(address, folder) is None
+    for damage in ("", "[]", "{}", '{"audit": 1, "seal": 2}'):
+        file.write_text(damage)
+        assert KeptAudits(tmp_path / "cache").find(address, folder) is None
+
+
+def test_only_an_audit_that_holds_is_kept_and_none_of_a_folder_that_changed(folder: Path, tmp_path: Path) -> None:
+    kept = KeptAudits(tmp_path / "cache")
+    address, examined = kept.address(folder), audit(folder, environ={})
+    for status in ("fail", "cannot-tell"):
+        kept.keep(address, examined.with_check(Check("it", status, "", "", code="RB-IT")))  # type: ignore[arg-type]
+        assert kept.find(address, folder) is None
+    (folder / "report.md").write_text("changed meanwhile")
+    kept.keep(address, examined)
+    assert kept.find(address, folder) is None
+
+
+def test_git_is_asked_each_time(folder: Path, tmp_path: Path) -> None:
+    address = keep(folder, tmp_path / "cache")
+    kept = KeptAudits(tmp_path / "cache")
+    (folder / "report.md").unlink()  # of which the address would tell; git's own gate is looked at here
+    found = kept.find(address, folder)
+    assert found is not None
+    assert [(check.code, check.observed) for check in found.checks if check.status == "fail"] == [
+        ("RB-COMMITTED", "missing: report.md")
+    ]
+
+
+def test_without_a_folder_or_with_links_nothing_is_kept(folder: Path, tmp_path: Path) -> None:
+    assert KeptAudits(None).address(folder) == ""
+    assert KeptAudits(None).find("", folder) is None
+    (folder / "link").symlink_to(folder / "report.md")
+    assert KeptAudits(tmp_path / "cache").address(folder) == ""
