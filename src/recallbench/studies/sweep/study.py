@@ -6,10 +6,11 @@ import time
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+from recallbench.interruption import InterruptedWithResult
 from recallbench.progress import Progress
 from recallbench.results.costs.prices import read_prices
 from recallbench.results.folder import check_writable, folder_name, free_folder
@@ -78,7 +79,7 @@ def sweep(
 
     Answers are kept point by point: after an interruption the same sweep goes on from them.
     """
-    started = time.perf_counter()
+    begun, started = datetime.now(UTC), time.perf_counter()
     folder = free_folder(results_parent(base), folder_name(f"sweep_{file.name}", today, base.label))
     check_writable(folder)
     points, questions, parts = _prepared(file, path, base, choices, progress)
@@ -103,14 +104,14 @@ def sweep(
                 told["sensitivity"], further = _around(measuring, file, path, base, choices, taken, parts, progress)
             if taken is not None and choices.again[0]:
                 told["stability"] = _again(measuring, choices, taken, candidates, parts, progress)
-    except KeyboardInterrupt:
-        progress.note("the answers so far are kept: the same command goes on from there")
-        raise
+    except KeyboardInterrupt as error:
+        raise InterruptedWithResult("the answers so far are kept: the same command goes on from there") from error
     outcomes = measuring.outcomes
     document = sweep_document(file, base, choices.measure, candidates, outcomes, parts.split, raced, why_not, chosen)
     told["gates"] = [str(each) for each in choices.requirements]
     told["at_once"] = choices.at_once
     told["seconds"] = {"all": round(time.perf_counter() - started, 3)}
+    told["environment"] = {"started": begun.isoformat(timespec="seconds"), **document.environment}
     document = document.model_copy(update=told)
     written = write_sweep(folder, document)
     if document.is_whole:
