@@ -9,47 +9,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from commandline import environment, recallbench
-from labelled_sets import beir
-
-HYBRID = """
-[[stage]]
-kind = "search"
-method = "dense"
-[[stage]]
-kind = "search"
-method = "lexical"
-[[stage]]
-kind = "fuse"
-method = "rrf"
-"""
-GRID = """
-[run]
-corpus = "canary-locomo"
-pipeline = "hybrid.toml"
-embedder = "hash"
-out = "out"
-[parameters]
-"rrf.k" = [1, 60]
-k = [5, 10]
-[baseline]
-"""
-
-
-def written(folder: Path, text: str = GRID) -> Path:
-    (folder / "hybrid.toml").write_text(HYBRID)
-    (folder / "tune.toml").write_text(text)
-    return folder
-
-
-def document(folder: Path, number: int = 0) -> dict[str, Any]:
-    """The sweep.json of the sweep of that number."""
-    found = sorted((folder / "out").glob("sweep_*"), key=lambda path: path.stat().st_mtime_ns)[number]
-    return json.loads((found / "sweep.json").read_text())
+from sweeps import FAILING, GRID, LIST, TUNED, document, tuned, written
 
 
 def test_every_point_of_a_grid_has_the_figures_of_a_run(tmp_path: Path) -> None:
@@ -113,22 +77,6 @@ def test_options_of_the_command_line_go_before_those_of_the_file(tmp_path: Path)
     assert "tune, p1 (store = exact): the store `exact` has no use for --set k1" in done.stderr
 
 
-FAILING = """
-def open_memory(items, vectors, *, broken=0):
-    words = {item.id: set(item.text.lower().split()) for item in items}
-
-    def search(query, k):
-        if broken:
-            raise RuntimeError("the index is gone")
-        scored = [(id, float(len(set(query.text.lower().split()) & known))) for id, known in words.items()]
-        return sorted(scored, key=lambda hit: -hit[1])[:k]
-
-    return search
-
-open_memory.needs_vectors = False
-"""
-
-
 def test_a_point_that_fails_is_named_and_the_others_go_on(tmp_path: Path) -> None:
     (tmp_path / "memory.py").write_text(FAILING)
     lines = ["[run]", 'store = "python:memory:open_memory"', 'out = "out"', "[[point]]", "set.broken = 1"]
@@ -148,46 +96,6 @@ def test_a_point_that_fails_is_named_and_the_others_go_on(tmp_path: Path) -> Non
     # Once it is whole, nothing of somebody else's code is taken for known.
     assert recallbench(*words, cwd=tmp_path).returncode == 0
     assert [point["kept"] for point in document(tmp_path, -1)["points"]] == [False, False]
-
-
-TUNED = '''
-def open_memory(items, vectors, *, hidden=0):
-    """Finds the item whose text is the query's; one in so many it does not find."""
-    known = {item.text: item.id for item in items}
-
-    def search(query, k):
-        id = known[query.text]
-        return [] if hidden and id % hidden == 0 else [(id, 1.0)]
-
-    return search
-
-open_memory.needs_vectors = False
-'''
-LIST = """
-[run]
-store = "python:memory:open_memory"
-out = "out"
-[[point]]
-set.hidden = 2
-[[point]]
-set.hidden = 0
-[[point]]
-set.hidden = 3
-[baseline]
-set.hidden = 50
-"""
-
-
-def tuned(folder: Path) -> Path:
-    """A set of 200 independent queries, each of which has one document."""
-    (folder / "memory.py").write_text(TUNED)
-    (folder / "tune.toml").write_text(LIST)
-    texts = [f"text {number}" for number in range(200)]
-    judged = "".join(f"q{number}\td{number}\t1\n" for number in range(200))
-    documents = [{"_id": f"d{number}", "text": text} for number, text in enumerate(texts)]
-    queries = [{"_id": f"q{number}", "text": text} for number, text in enumerate(texts)]
-    beir(folder / "team", documents, queries, test=f"query-id\tcorpus-id\tscore\n{judged}")
-    return folder
 
 
 def test_a_race_drops_what_is_worse_and_the_choice_is_told_by_questions_held_out(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ import numpy as np
 from recallbench.corpora.records import Question, Survey
 from recallbench.results.answers import AnswerRow, JudgedRow, UsageRow
 from recallbench.results.answers_part import AnswerSharePart, AnswersPart, JudgePart, JudgesPart, TokensPart
-from recallbench.results.figures import kind_slices, rounded
+from recallbench.results.figures import rounded
+from recallbench.results.question_slices import kind_slices
 from recallbench.results.rows import position_of
 from recallbench.retrieval.stages.answering import CORRECT, FAITHFUL
 from recallbench.scoring.calls import clusters_of

@@ -12,7 +12,6 @@ from pydantic import BaseModel
 
 from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.corpora.records import Question, Survey
-from recallbench.corpora.registry import abilities
 from recallbench.protocol.bands import band
 from recallbench.protocol.deviations import Configuration, departures
 from recallbench.protocol.rules import CorpusRules, Rules
@@ -20,6 +19,7 @@ from recallbench.results import metrics as parts
 from recallbench.results.coverage_figures import coverage_figures
 from recallbench.results.match_figures import match_figures
 from recallbench.results.matching_part import MatchingPart
+from recallbench.results.question_slices import ability_slices, kind_slices, tenant_slices
 from recallbench.results.set_figures import hub_files, label_ages, worst_questions
 from recallbench.retrieval.record import Retrieval
 from recallbench.scoring.abstention import PASSING_SHARE, abstention, top_score
@@ -91,8 +91,8 @@ def figures(
         control_bm25=table(judge_rankings(retrieval, retrieval.control, depth), kinds),
         abstention=_abstention(retrieval, clusters, edition),
         coverage=coverage_figures(retrieval) if edition.coverage else None,
-        tenants=table(calls, _by_tenant(questions)) or None,
-        abilities=table(calls, _by_ability(questions, corpus)) or None if edition.abilities else None,
+        tenants=table(calls, tenant_slices(questions)) or None,
+        abilities=table(calls, ability_slices(questions, corpus.name)) or None if edition.abilities else None,
         worst=worst_questions(questions, calls[-1], retrieval.calls.k) if labelled else None,
         labels=label_ages(questions, survey, edition) if labelled else None,
         hub=hub_files(survey),
@@ -112,27 +112,6 @@ def rounded(part: Any) -> Any:
     if isinstance(part, BaseModel):
         return part.model_copy(update={name: rounded(item) for name, item in part if name != "threshold"})
     return part
-
-
-def kind_slices(questions: Sequence[Question], survey: Survey) -> dict[str, Bools]:
-    """Return masks over the questions: of all of them, and of each kind."""
-    kinds = np.array([question.kind for question in questions])
-    present = set(kinds.tolist())
-    slices: dict[str, Bools] = {parts.OVERALL: np.ones(len(kinds), dtype=bool)}
-    return slices | {kind: kinds == kind for kind in survey.kinds if kind in present}
-
-
-def _by_tenant(questions: Sequence[Question]) -> dict[str, Bools]:
-    tenants = np.array([question.tenant for question in questions])
-    names = sorted(set(tenants.tolist()) - {""})
-    return {name: tenants == name for name in names} if len(names) > 1 else {}
-
-
-def _by_ability(questions: Sequence[Question], corpus: CorpusRules) -> dict[str, Bools]:
-    names, assigned = abilities(
-        corpus.name, [question.kind for question in questions], [question.abstention for question in questions]
-    )
-    return {name: np.array([ability == name for ability in assigned]) for name in names}
 
 
 def estimate_part(estimate: Estimate) -> parts.EstimatePart:

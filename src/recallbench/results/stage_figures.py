@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from recallbench.corpora.records import Survey
 from recallbench.results.effect_part import EffectPart, GoldPart, WithoutPart
-from recallbench.results.figures import kind_slices, rounded
+from recallbench.results.figures import rounded
 from recallbench.results.metrics import OVERALL
 from recallbench.results.pipeline_part import PipelinePart
+from recallbench.results.question_slices import kind_slices
 from recallbench.retrieval.record import Retrieval
 from recallbench.retrieval.stages.registry import known_kind
 from recallbench.retrieval.stages.stage import Kind

@@ -6,9 +6,15 @@ from recallbench.escaping.markdown import inline, opening
 from recallbench.escaping.web import html
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.sweep.picture import draw
+from recallbench.reports.sweep.slices import slice_tables
 from recallbench.reports.sweep.tables import point_table
 from recallbench.reports.sweep.words import choice_lines, conclusion, failures, files, header, notes, title
-from recallbench.results.sweep.document import SweepDocument
+from recallbench.results.sweep.document import SLICES, SweepDocument
+
+SLICED = (
+    "The 95% interval of each slice stands alone: among many slices some differ by luck, and a point is chosen for all "
+    f"of them together. {SLICES} has every point."
+)
 
 
 def page(document: SweepDocument) -> str:
@@ -17,6 +23,8 @@ def page(document: SweepDocument) -> str:
     if told := choice_lines(document):
         lines += ["## The choice", "", *(f"- {opening(line)}" for line in told), ""]
     lines += ["## Points", "", *point_table(document).markdown(), ""]
+    for table in slice_tables(document):
+        lines += [f"## {table.caption}", "", *table.markdown(), "", SLICED, ""]
     if failed := failures(document):
         lines += ["## Failed", "", *(f"- {opening(line)}" for line in failed), ""]
     lines += ["## How it was measured", "", *(f"- {opening(note)}" for note in notes(document)), ""]
@@ -37,6 +45,7 @@ def web_page(document: SweepDocument) -> str:
         *(captioned(plot.element(), caption) if plot is not None else ()),
         *listing(choice_lines(document)),
         *point_table(document).html(),
+        *(line for table in slice_tables(document) for line in (*table.html(), f"<p>{html(SLICED)}</p>")),
         *listing(failures(document)),
         *listing(notes(document)),
     ]

@@ -13,6 +13,7 @@ NAME = "sweep.json"
 REPORT = "report.md"
 PAGE = "report.html"
 POINTS = "points.csv"
+SLICES = "slices.csv"
 BASELINE = "baseline"
 """The name of the point that is the system as it was before."""
 
@@ -29,6 +30,9 @@ class SweepPointPart(MetricsPart):
     estimate: EstimatePart | None = Field(description="over all questions; null where not all were asked of it")
     tuning: float | None = Field(description="over the questions that the choice is made by")
     held_out: EstimatePart | None = Field(description="over the others; null where it was not asked them")
+    slices: dict[str, dict[str, EstimatePart]] = Field(
+        description="its held-out estimate by kind, tenant and ability, where there is more than one of them"
+    )
     dropped_after: int | None = Field(description="questions after which the race dropped it; null where it did not")
     passes: bool = Field(description="it keeps every gate, on the questions that the choice is made by")
     in_set: bool = Field(description="it can't be told from the best that keeps the gates")

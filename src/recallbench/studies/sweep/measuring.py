@@ -9,7 +9,7 @@ from datetime import date
 
 import numpy as np
 
-from recallbench.corpora.records import Haystack, Question
+from recallbench.corpora.records import Haystack, Question, Survey
 from recallbench.embedding.embedder import Embedder
 from recallbench.errors import RecallBenchError
 from recallbench.progress import Progress
@@ -32,13 +32,19 @@ class SweepQuestions:
     """What the points of a sweep are filled with and asked."""
 
     haystacks: Sequence[Haystack]
-    sha256: str
+    survey: Survey
+    """Of the whole corpus."""
     asked: Sequence[Question] = field(init=False)
     sizes: Mapping[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
         self.asked = [question for haystack in self.haystacks for question in haystack.questions]
         self.sizes = {haystack.scope: len(haystack.segments) for haystack in self.haystacks}
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the corpus."""
+        return self.survey.sha256
 
     def at(self, places: Sequence[int]) -> list[Question]:
         """Return the questions at these places."""

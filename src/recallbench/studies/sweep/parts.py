@@ -19,6 +19,7 @@ from recallbench.studies.sweep.choosing import SHARES, Chosen, SweepCandidates, 
 from recallbench.studies.sweep.file import SweepFile
 from recallbench.studies.sweep.measuring import PointOutcome
 from recallbench.studies.sweep.parameters import value_in_force
+from recallbench.studies.sweep.slicing import sliced_estimates
 
 
 def sweep_document(
@@ -114,6 +115,7 @@ def _point_part(
         estimate=estimate_at(outcome, questions, range(len(questions.asked))),
         tuning=None if tuning is None else tuning.value,
         held_out=estimate_at(outcome, questions, candidates.held_out),
+        slices=sliced_estimates(outcome, questions, candidates.held_out),
         dropped_after=dropped_after,
         passes=name in chosen.passing,
         in_set=name in chosen.part.set,

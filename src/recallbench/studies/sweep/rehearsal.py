@@ -83,4 +83,4 @@ def rehearse(
 
 def _few(questions: SweepQuestions) -> SweepQuestions:
     haystack = next(haystack for haystack in questions.haystacks if haystack.questions)
-    return SweepQuestions([replace(haystack, questions=haystack.questions[:FEW])], questions.sha256)
+    return SweepQuestions([replace(haystack, questions=haystack.questions[:FEW])], questions.survey)

@@ -14,11 +14,12 @@ from recallbench.corpora.records import Corpus
 from recallbench.errors import UsageError
 from recallbench.progress import Progress
 from recallbench.reports.sweep.page import page, web_page
+from recallbench.reports.sweep.slices import slice_sheet
 from recallbench.reports.sweep.tables import point_sheet
 from recallbench.results import manifest
 from recallbench.results.costs.prices import read_prices
 from recallbench.results.folder import check_writable, folder_name, free_folder, staged
-from recallbench.results.sweep.document import BASELINE, NAME, PAGE, POINTS, REPORT, SweepDocument
+from recallbench.results.sweep.document import BASELINE, NAME, PAGE, POINTS, REPORT, SLICES, SweepDocument
 from recallbench.retrieval.selection import select_haystacks
 from recallbench.runs.options import Options
 from recallbench.runs.placement import results_parent
@@ -143,9 +144,9 @@ def _prepared(
 
 def open_questions(corpus: Corpus, options: Options) -> SweepQuestions:
     """Return the haystacks that every point is filled with; raises what is wrong with the corpus."""
-    corpus.survey()
+    survey = corpus.survey()
     haystacks = select_haystacks(corpus.haystacks(), pool=options.pooled, limit=options.limit)
-    return SweepQuestions(list(haystacks), corpus.sha256)
+    return SweepQuestions(list(haystacks), survey)
 
 
 def split_parts(questions: SweepQuestions) -> Parts:
@@ -248,6 +249,7 @@ def _write(folder: Path, document: SweepDocument) -> Path:
     with staged(folder, explicit=False) as draft:
         write_lines(draft.temporary / NAME, [document.model_dump_json(indent=1), "\n"])
         write_lines(draft.temporary / POINTS, [point_sheet(document)])
+        write_lines(draft.temporary / SLICES, [slice_sheet(document)])
         write_lines(draft.temporary / REPORT, [page(document)])
         write_lines(draft.temporary / PAGE, [web_page(document)])
         write_lines(draft.temporary / manifest.NAME, [manifest.build(draft.temporary)])
