@@ -25,8 +25,9 @@ from recallbench.runs.options import Options
 from recallbench.runs.plan import Plan
 from recallbench.scoring.measures.recall_any import RecallAny
 from recallbench.stores.pgvector.pgvector import PgvectorStore
+from recallbench.studies.sweep.choices import SweepChoices
 from recallbench.studies.sweep.file import SweepFile
-from recallbench.studies.sweep.study import SweepChoices, sweep
+from recallbench.studies.sweep.study import sweep
 from row import Row, show
 
 POINTS, SHARE = 24, 0.05

@@ -5,13 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, Protocol
 
 from recallbench.escaping.web import html
-
-if TYPE_CHECKING:
-    from recallbench.results.metrics import EstimatePart
-    from recallbench.scoring.estimate import Estimate
 
 INK, LINE, SECOND, THIRD, BAND = (f"var(--{name})" for name in ("ink", "line", "second", "third", "band"))
 """The colours that the page defines, light and dark."""
@@ -23,6 +19,15 @@ LETTER = 6.6
 """The width of a letter, in pixels, at the size of labels."""
 ROW = 17.0
 """The height of a line of text."""
+
+
+class Bounded(Protocol):
+    """What has an interval: an estimate, or the movement of one."""
+
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
 
 
 @dataclass(slots=True)
@@ -119,7 +124,7 @@ class Panel:
     def intervals(
         self,
         xs: Sequence[float],
-        estimates: Sequence[EstimatePart | Estimate],
+        estimates: Sequence[Bounded],
         label: str = "95% interval of each value",
         colour: str = INK,
     ) -> None:
@@ -148,6 +153,15 @@ class Panel:
                 yield _box(left, up(high), right - left, up(low) - up(high))
 
         self.marks.append(_Mark(draw, label, lambda x, y: _box(x, y - 5, 22, 10)))
+
+    def names(self, xs: Sequence[float], ys: Sequence[float], names: Sequence[str]) -> None:
+        """Write a name beside each place, to its right."""
+        self._include(xs, ys)
+
+        def draw(at: Callable[[float], float], up: Callable[[float], float]) -> Iterator[str]:
+            return (_text(at(x) + 7, up(y) - 5, name) for x, y, name in zip(xs, ys, names, strict=True))
+
+        self.marks.append(_Mark(draw))
 
     def across(self, y: float, label: str, colour: str = INK, dash: str = "dashed") -> None:
         """Draw a line at one value over the whole width."""

@@ -44,18 +44,20 @@ class Plot:
         code = b64encode(self._repr_svg_().encode()).decode()
         return f'<img alt="{html(self.description)}" src="data:image/svg+xml;base64,{code}">'
 
-    def element(self) -> str:
-        """Return the plot as an element of a page, with its title and its description."""
+    def element(self, name: str = "plot") -> str:
+        """Return the plot as an element of a page, with its title and its description; no two have the same name."""
         lines: list[str] = []
         top = 0.0
         for panel in self.panels:
             drawn, top = panel.svg(top, self.width, self.height)
             lines += drawn
         box = f"0 0 {self.width:.0f} {top + ROW / 2:.0f}"
-        words = f'<title id="plot-title">{html(self.title)}</title><desc id="plot-said">{html(self.description)}</desc>'
+        words = (
+            f'<title id="{name}-title">{html(self.title)}</title><desc id="{name}-said">{html(self.description)}</desc>'
+        )
         return "\n".join(
             [
-                f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="plot-title plot-said" '
+                f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="{name}-title {name}-said" '
                 f'viewBox="{box}" width="{self.width:.0f}" font-family="system-ui, sans-serif" font-size="12">{words}',
                 *lines,
                 "</svg>",

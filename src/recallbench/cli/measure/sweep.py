@@ -58,6 +58,17 @@ def _read_run(context: click.Context, _argument: click.Parameter, path: Path) ->
         default=0.01,
     ),
     flag("race/--no-race", "Drop points on the way that are told from the best.", default=True),
+    flag("sensitivity", "Measure also the points around the chosen one: what one step of each parameter moves."),
+    option(
+        "repeats",
+        "Ask the chosen point and the baseline so many times again, from stores filled anew: how far figures move.",
+        type=click.IntRange(1),
+    ),
+    option(
+        "seeds",
+        "The same with so many seeds: each decides in which order haystacks are filled and questions asked.",
+        type=click.IntRange(1),
+    ),
     flag("dry-run", "Check the whole sweep, ask every point a few questions, and tell how long all of it would take."),
     option("measure", "What points are judged by, at the k of each where k is a parameter.", default="recall_any@10"),
     *options.of_corpus(*matching_options.OPTIONS, *labelled_options.OPTIONS),
@@ -82,6 +93,9 @@ def sweep(
     gate: tuple[str, ...],
     margin: float,
     race: bool,
+    sensitivity: bool,
+    repeats: int | None,
+    seeds: int | None,
     dry_run: bool,
     measure: str,
     format: str,
@@ -105,13 +119,22 @@ def sweep(
     from recallbench.cli.measure.corpus_or_set import obtain_corpus
     from recallbench.compare.rules import parse_requirement
     from recallbench.scoring.measures.registry import parse
+    from recallbench.studies.sweep.choices import SweepChoices
     from recallbench.studies.sweep.file import SweepFile
-    from recallbench.studies.sweep.study import SweepChoices, dry_sweep
+    from recallbench.studies.sweep.study import dry_sweep
     from recallbench.studies.sweep.study import sweep as run_sweep
 
     progress = listener(quiet)
     stated = SweepFile.read(file)
-    choices = SweepChoices(parse(measure), margin, tuple(map(parse_requirement, gate)), race)
+    choices = SweepChoices(
+        parse(measure),
+        margin,
+        tuple(map(parse_requirement, gate)),
+        race,
+        sensitivity=sensitivity,
+        repeats=repeats or 0,
+        seeds=seeds or 0,
+    )
     run_options = obtain_corpus(corpus, others, progress)
     if dry_run:
         rehearsal = dry_sweep(stated, file, run_options, choices, progress)

@@ -6,9 +6,12 @@ from recallbench.escaping.markdown import inline, opening
 from recallbench.escaping.web import html
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.sweep.picture import draw
+from recallbench.reports.sweep.sensitivity import draw_sensitivity, sensitivity_notes, sensitivity_table
 from recallbench.reports.sweep.slices import slice_tables
+from recallbench.reports.sweep.stability import stability_notes, stability_table
 from recallbench.reports.sweep.tables import point_table
 from recallbench.reports.sweep.words import choice_lines, conclusion, failures, files, header, notes, title
+from recallbench.reports.table import Table
 from recallbench.results.sweep.document import SLICES, SweepDocument
 
 SLICED = (
@@ -25,6 +28,8 @@ def page(document: SweepDocument) -> str:
     lines += ["## Points", "", *point_table(document).markdown(), ""]
     for table in slice_tables(document):
         lines += [f"## {table.caption}", "", *table.markdown(), "", SLICED, ""]
+    for table, told in _further(document):
+        lines += [f"## {table.caption}", "", *table.markdown(), "", *(f"- {opening(note)}" for note in told), ""]
     if failed := failures(document):
         lines += ["## Failed", "", *(f"- {opening(line)}" for line in failed), ""]
     lines += ["## How it was measured", "", *(f"- {opening(note)}" for note in notes(document)), ""]
@@ -46,7 +51,26 @@ def web_page(document: SweepDocument) -> str:
         *listing(choice_lines(document)),
         *point_table(document).html(),
         *(line for table in slice_tables(document) for line in (*table.html(), f"<p>{html(SLICED)}</p>")),
+        *_further_html(document),
         *listing(failures(document)),
         *listing(notes(document)),
     ]
     return Page(title(document), body).html()
+
+
+def _further(document: SweepDocument) -> list[tuple[Table, list[str]]]:
+    """Return the tables of what was measured beside the points, each with its notes."""
+    tables = [
+        (sensitivity_table(document), sensitivity_notes(document)),
+        (stability_table(document), stability_notes(document)),
+    ]
+    return [(table, told) for table, told in tables if table is not None]
+
+
+def _further_html(document: SweepDocument) -> list[str]:
+    plot = draw_sensitivity(document)
+    drawn = (
+        captioned(plot.element("sensitivity"), "What one step up of each parameter moves.") if plot is not None else ()
+    )
+    tables = [line for table, told in _further(document) for line in (*table.html(), *listing(told))]
+    return [*drawn, *tables]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.results.metrics import EstimatePart
-from recallbench.results.sweep.document import BASELINE, NAME, SweepDocument, SweepPointPart
+from recallbench.results.sweep.document import BASELINE, NAME, USD, SweepDocument, SweepKneePart, SweepPointPart
 
 
 def title(document: SweepDocument) -> str:
@@ -33,23 +35,34 @@ def choice_lines(document: SweepDocument) -> list[str]:
         return []
     members = ", ".join(choice.set[:10]) + (f" and {len(choice.set) - 10} more" if len(choice.set) > 10 else "")
     cheapest = "" if choice.cheapest is None else f"; the cheapest of them is {choice.cheapest}"
-    fronted = ", ".join(f"{name} ({_share(document, name)})" for name in choice.front[:10])
-    knee = choice.knee
     lines = [f"Set: {choice.set_words}: {members}{cheapest}."]
-    if choice.front:
-        lines.append(
-            f"Pareto front over {' and '.join(choice.front_prices)}, each with its share of resamples: {fronted}."
-        )
-    if knee is None:
-        lines.append("No knee: fewer than three points have a price.")
-    elif knee.point is None:
-        lines.append(f"{knee.reason[0].upper()}{knee.reason[1:]} (over {knee.price}).")
-    else:
-        lines.append(
-            f"Knee over {knee.price}: {knee.point}, in {knee.support:.0%} of resamples (95% of knees between "
-            f"{knee.low:.3g} and {knee.high:.3g}); where a doubling must gain {knee.worth:g}."
-        )
+    shares = {point.name: point.front_share for point in document.points}
+    cost_shares = {point.name: point.cost_front_share for point in document.points}
+    lines += _front_lines(choice.front, " and ".join(choice.front_prices), shares)
+    lines += [_knee_line(choice.knee)]
+    if choice.cost_front:
+        lines += _front_lines(choice.cost_front, USD, cost_shares)
+        lines += [_knee_line(choice.cost_knee)]
     return lines
+
+
+def _front_lines(front: Sequence[str], prices: str, shares: Mapping[str, float | None]) -> list[str]:
+    if not front:
+        return []
+    named = ", ".join(f"{name} ({shares.get(name) or 0.0:.0%})" for name in front[:10])
+    more = f" and {len(front) - 10} more" if len(front) > 10 else ""
+    return [f"Pareto front over {prices}, each with its share of resamples: {named}{more}."]
+
+
+def _knee_line(knee: SweepKneePart | None) -> str:
+    if knee is None:
+        return "No knee: fewer than three points have a price."
+    if knee.point is None:
+        return f"{knee.reason[0].upper()}{knee.reason[1:]} (over {knee.price})."
+    return (
+        f"Knee over {knee.price}: {knee.point}, in {knee.support:.0%} of resamples (95% of knees between "
+        f"{knee.low:.3g} and {knee.high:.3g}); where a doubling must gain {knee.worth:g}."
+    )
 
 
 def notes(document: SweepDocument) -> list[str]:
@@ -134,11 +147,6 @@ def files() -> str:
 
 def _units(count: int, unit: str) -> str:
     return f"{count:,} {unit}{'' if count == 1 else 's'}"
-
-
-def _share(document: SweepDocument, name: str) -> str:
-    point = document.point(name)
-    return "–" if point is None or point.front_share is None else f"{point.front_share:.0%}"
 
 
 def _interval(part: EstimatePart) -> str:

@@ -8,6 +8,8 @@ from pydantic import Field
 
 from recallbench.results.metrics import EstimatePart
 from recallbench.results.metrics_part import MetricsPart
+from recallbench.results.sweep.sensitivity_part import SensitivityPart
+from recallbench.results.sweep.stability_part import StabilityPart
 
 NAME = "sweep.json"
 REPORT = "report.md"
@@ -16,6 +18,9 @@ POINTS = "points.csv"
 SLICES = "slices.csv"
 BASELINE = "baseline"
 """The name of the point that is the system as it was before."""
+P95 = "p95 ms"
+USD = "USD for 1,000 questions"
+"""The prices that fronts and knees are drawn over."""
 
 
 class SweepPointPart(MetricsPart):
@@ -37,6 +42,7 @@ class SweepPointPart(MetricsPart):
     passes: bool = Field(description="it keeps every gate, on the questions that the choice is made by")
     in_set: bool = Field(description="it can't be told from the best that keeps the gates")
     front_share: float | None = Field(description="share of resamples with it on the Pareto front; null off the choice")
+    cost_front_share: float | None = Field(description="the same over what 1,000 questions cost")
     usd_per_1000: float | None = Field(description="what 1,000 questions cost; null where it is not known")
     p50_ms: float | None = Field(description="of single warm searches, nearest rank; null where none was timed")
     p95_ms: float | None
@@ -92,6 +98,8 @@ class ChoicePart(MetricsPart):
     front: list[str] = Field(description="on the Pareto front as measured")
     front_prices: list[str]
     knee: SweepKneePart | None = Field(description="null where fewer than three points have a time")
+    cost_front: list[str] = Field(description="the same over what 1,000 questions cost; empty where it is not known")
+    cost_knee: SweepKneePart | None = Field(description="null where fewer than three points have a cost")
     gain: float | None = Field(description="held-out value of the chosen point less that of the baseline")
     gain_low: float | None
     gain_high: float | None
@@ -121,6 +129,8 @@ class SweepDocument(MetricsPart):
     race: RacePart
     choice: ChoicePart
     points: list[SweepPointPart]
+    sensitivity: SensitivityPart | None = Field(description="null where it was not wanted, or nothing is chosen")
+    stability: StabilityPart | None = Field(description="null where it was not wanted, or nothing is chosen")
     environment: dict[str, Any] = Field(description="command, options, code, machine and packages")
     seconds: dict[str, float] = Field(description="wall clock by what was done")
 
@@ -132,6 +142,13 @@ class SweepDocument(MetricsPart):
     def point(self, name: str | None) -> SweepPointPart | None:
         """Return the point of that name; None where there is none."""
         return next((point for point in self.points if point.name == name), None)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing failed, neither a point nor what was asked around it or again."""
+        again = self.stability.failures if self.stability is not None else []
+        around = self.sensitivity.failures if self.sensitivity is not None else {}
+        return not (self.failed or again or around)
 
     @property
     def failed(self) -> list[SweepPointPart]:

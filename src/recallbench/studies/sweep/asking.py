@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import date
+from random import Random
 
 from recallbench.corpora.records import Haystack, Question
 from recallbench.embedding.embedder import Embedder
@@ -37,7 +38,10 @@ class AskedSystem:
         legs: SharedLegs,
         progress: Progress,
         today: date,
+        *,
+        seed: int | None = None,
     ) -> None:
+        """`seed` decides the order in which haystacks are filled; None for that of the corpus."""
         self._plan, self._embedder, self._haystacks = plan, embedder, haystacks
         self._legs, self._progress = legs, progress
         self._closing = ExitStack()
@@ -48,6 +52,7 @@ class AskedSystem:
         self._timed: frozenset[str] = frozenset()
         self._kept = answers
         self._today = today
+        self._seed = seed
 
     def close(self) -> None:
         """Close the system; its shared legs stay. May be called twice."""
@@ -88,10 +93,15 @@ class AskedSystem:
         store = plan.open_system(self._embedder, self._progress, self._legs)
         self._closing.callback(store.close)
         result = self._retrieval
-        requests = fill(store, self._haystacks, self._embedder, self._progress, result.timings)
+        haystacks = list(self._haystacks)
+        if self._seed is not None:
+            Random(self._seed).shuffle(haystacks)
+        requests = fill(store, haystacks, self._embedder, self._progress, result.timings)
         self._requests = {request.question.id: request for request in requests}
         most = SLOW_SAMPLE if isinstance(store, PipelineStore) and store.is_slow else SAMPLE
-        self._timed = frozenset(requests[place].question.id for place in sample_evenly(len(requests), most))
+        # The same questions are timed whatever the order.
+        ids = [question.id for haystack in self._haystacks for question in haystack.questions]
+        self._timed = frozenset(ids[place] for place in sample_evenly(len(ids), most))
         result.short = None if store.prefix_stable else []
         result.failures = Failures(keep_going=plan.keeps_going)
         result.version = store.version()

@@ -10,7 +10,7 @@ import numpy as np
 from recallbench.compare.rules import USD_PER_1000, Requirement
 from recallbench.results.figures import estimate_part, rounded
 from recallbench.results.metrics import EstimatePart
-from recallbench.results.sweep.document import ChoicePart, SweepKneePart
+from recallbench.results.sweep.document import P95, USD, ChoicePart, SweepKneePart
 from recallbench.scoring.calls import clusters_of
 from recallbench.scoring.choice.best_set import best_set, cheapest, raced_set
 from recallbench.scoring.choice.front import front
@@ -22,8 +22,9 @@ from recallbench.scoring.judgement import Floats, reaching
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.paired import paired
 from recallbench.scoring.quantiles import quantile
-from recallbench.studies.sweep.measuring import PointOutcome, SweepQuestions
+from recallbench.studies.sweep.measuring import PointOutcome
 from recallbench.studies.sweep.parameters import K
+from recallbench.studies.sweep.questions import SweepQuestions
 
 NOTHING_MEASURED = "no point has figures"
 SHARES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
@@ -72,6 +73,7 @@ class Chosen:
     part: ChoicePart
     passing: frozenset[str] = frozenset()
     front_shares: Mapping[str, float] = field(default_factory=dict)
+    cost_shares: Mapping[str, float] = field(default_factory=dict)
 
 
 def choose(
@@ -104,7 +106,8 @@ def choose(
         set_ = best_set(values, clusters, costs)
         members, thrifty = list(set_.points), set_.cheapest
     chosen = non_inferior(values, [float("inf") if time is None else time for time in times], margin, clusters)
-    fronted, shares, prices = _front(passing, values, times, clusters)
+    fronted, shares, prices = _front(passing, values, times, P95, clusters)
+    cheap, cost_shares, _ = _front(passing, values, costs, USD, clusters)
     gain = _gain(candidates, passing[chosen.chosen])
     part = ChoicePart(
         chosen=names[chosen.chosen],
@@ -117,14 +120,16 @@ def choose(
         cheapest=None if thrifty is None else names[thrifty],
         front=fronted,
         front_prices=prices,
-        knee=_knee(passing, values, times, clusters),
+        knee=_knee(passing, values, times, P95, clusters),
+        cost_front=cheap,
+        cost_knee=_knee(passing, values, costs, USD, clusters),
         gain=gain[0],
         gain_low=gain[1],
         gain_high=gain[2],
         methods=[f"set: {set_.method}", f"non-inferiority: {chosen.method}"],
         why_none="",
     )
-    return Chosen(rounded(part), frozenset(names), shares)
+    return Chosen(rounded(part), frozenset(names), shares, cost_shares)
 
 
 def latency(outcome: PointOutcome, share: float) -> float | None:
@@ -148,14 +153,19 @@ def _values(outcome: PointOutcome, measure: Measure, questions: SweepQuestions, 
 
 
 def _front(
-    passing: Sequence[PointOutcome], values: Floats, times: Sequence[float | None], clusters: Sequence[str] | None
+    passing: Sequence[PointOutcome],
+    values: Floats,
+    paid: Sequence[float | None],
+    price: str,
+    clusters: Sequence[str] | None,
 ) -> tuple[list[str], dict[str, float], list[str]]:
-    """Return the points on the front, the share of each, and the names of the prices."""
-    timed = [place for place, time in enumerate(times) if time is not None]
+    """Return the points on the front over a price, the share of each, and the names of all prices."""
+    timed = [place for place, each in enumerate(paid) if each is not None]
     if not timed:
         return [], {}, []
-    prices, named = [[float(times[place] or 0.0) for place in timed]], ["p95 ms"]
-    if len({outcome.point.measure.k for outcome in passing}) > 1:
+    prices, named = [[float(paid[place] or 0.0) for place in timed]], [price]
+    # What is paid for more hits is in the cost, but not in the time.
+    if price == P95 and len({outcome.point.measure.k for outcome in passing}) > 1:
         prices.append([float(passing[place].point.measure.k) for place in timed])
         named.append(K)
     found = front(values[timed], prices, clusters)
@@ -164,19 +174,23 @@ def _front(
 
 
 def _knee(
-    passing: Sequence[PointOutcome], values: Floats, times: Sequence[float | None], clusters: Sequence[str] | None
+    passing: Sequence[PointOutcome],
+    values: Floats,
+    paid: Sequence[float | None],
+    price: str,
+    clusters: Sequence[str] | None,
 ) -> SweepKneePart | None:
-    """Return the knee over k where points differ in nothing else, over p95 otherwise."""
-    over_k = len(passing) > 2 and all(set(outcome.point.parameters) == {K} for outcome in passing)
-    priced = [float(outcome.point.measure.k) for outcome in passing] if over_k else list(times)
-    known = [place for place, price in enumerate(priced) if price is not None and price > 0]
+    """Return the knee over a price; over k in place of the time, where points differ in nothing else."""
+    over_k = price == P95 and len(passing) > 2 and all(set(outcome.point.parameters) == {K} for outcome in passing)
+    priced = [float(outcome.point.measure.k) for outcome in passing] if over_k else list(paid)
+    known = [place for place, each in enumerate(priced) if each is not None and each > 0]
     if len(known) < 3:
         return None
     found = knee(values[known], [float(priced[place] or 0.0) for place in known], clusters, worth=WORTH)
     return SweepKneePart(
         point=None if found.point is None else passing[known[found.point]].point.name,
         reason=found.reason,
-        price=K if over_k else "p95 ms",
+        price=K if over_k else price,
         support=found.support,
         low=found.low,
         high=found.high,
@@ -217,6 +231,8 @@ def _nothing(margin: float, why: str) -> ChoicePart:
         front=[],
         front_prices=[],
         knee=None,
+        cost_front=[],
+        cost_knee=None,
         gain=None,
         gain_low=None,
         gain_high=None,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from recallbench.scoring.costs import CHARACTERS, Prices
-from recallbench.studies.sweep.measuring import PointOutcome, SweepQuestions
+from recallbench.studies.sweep.measuring import PointOutcome
+from recallbench.studies.sweep.questions import SweepQuestions
 
 _HOUR_MS, _MILLION = 3.6e6, 1e6
 

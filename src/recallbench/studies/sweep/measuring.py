@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import date
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from recallbench.corpora.records import Haystack, Question, Survey
 from recallbench.embedding.embedder import Embedder
 from recallbench.errors import RecallBenchError
 from recallbench.progress import Progress
@@ -23,32 +25,9 @@ from recallbench.studies.sweep.address import answers_address
 from recallbench.studies.sweep.asking import AskedSystem
 from recallbench.studies.sweep.kept import Answers, SweepCache
 from recallbench.studies.sweep.points import SweepPoint
+from recallbench.studies.sweep.questions import SweepQuestions
 
 Encoder = tuple[str | None, int | None]
-
-
-@dataclass(slots=True)
-class SweepQuestions:
-    """What the points of a sweep are filled with and asked."""
-
-    haystacks: Sequence[Haystack]
-    survey: Survey
-    """Of the whole corpus."""
-    asked: Sequence[Question] = field(init=False)
-    sizes: Mapping[str, int] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.asked = [question for haystack in self.haystacks for question in haystack.questions]
-        self.sizes = {haystack.scope: len(haystack.segments) for haystack in self.haystacks}
-
-    @property
-    def sha256(self) -> str:
-        """The hash of the corpus."""
-        return self.survey.sha256
-
-    def at(self, places: Sequence[int]) -> list[Question]:
-        """Return the questions at these places."""
-        return [self.asked[place] for place in places]
 
 
 @dataclass(slots=True)
@@ -116,25 +95,61 @@ class Measuring:
 
     def open_encoders(self) -> None:
         """Embed every text for every encoder, and look what is kept of each point. Points of one that fails, fail."""
+        self._admit(self.outcomes)
+
+    def join(self, points: Sequence[SweepPoint]) -> list[PointOutcome]:
+        """Return the outcomes of further points, to be asked as the others are; they are none of the sweep's own."""
+        joined = [PointOutcome(point) for point in points]
+        self._admit(joined)
+        return joined
+
+    def ask_fresh(self, point: SweepPoint, seed: int, places: Sequence[int]) -> Answers:
+        """Return what a system answers that is opened and filled anew, with nothing of what is kept or shared.
+
+        The seed decides the order in which haystacks are filled and questions asked. Raises what the system raises.
+        """
+        with ExitStack() as closing:
+            memo = Path(closing.enter_context(TemporaryDirectory(prefix="recallbench-")))
+            plan = replace(point.plan, options=replace(point.plan.options, cache_dir=memo))
+            legs = SharedLegs()
+            closing.callback(legs.close)
+            embedder = self._embedders[point.encoder]
+            system = AskedSystem(
+                plan, embedder, self.questions.haystacks, None, legs, self._progress, self._today, seed=seed
+            )
+            closing.callback(system.close)
+            asked = self.questions.at(places)
+            Random(seed).shuffle(asked)
+            system.ask(asked)
+            return system.answers
+
+    def _admit(self, outcomes: Sequence[PointOutcome]) -> None:
         groups: dict[Encoder, list[PointOutcome]] = {}
-        for outcome in self.outcomes:
+        for outcome in outcomes:
             groups.setdefault(outcome.point.encoder, []).append(outcome)
-        for encoder, group in groups.items():
+        for group in groups.values():
             try:
-                embedder = self._closing.enter_context(group[0].point.plan.open_embedder(self._progress))
-                if embedder is not None:
-                    parts = embed_texts(self.questions.haystacks, embedder, sum(self.questions.sizes.values()))
-                    self.computed += sum(part.computed for part in parts.values())
+                embedder = self._open_embedder(group[0].point)
                 sha256, sweep = self.questions.sha256, self._sweep
                 addresses = [answers_address(outcome.point.plan, sha256, embedder, sweep) for outcome in group]
             except RecallBenchError as error:
                 for outcome in group:
                     self._fail(outcome, error)
                 continue
-            self._embedders[encoder], self._legs[encoder] = embedder, SharedLegs()
-            self._closing.callback(self._legs[encoder].close)
             for outcome, outcome.address in zip(group, addresses, strict=True):
                 outcome.answers = self._find(outcome.address)
+
+    def _open_embedder(self, point: SweepPoint) -> Embedder | None:
+        """Open the encoder of a point with the legs that its points share, and embed every text; once for each."""
+        encoder = point.encoder
+        if encoder not in self._embedders:
+            embedder = self._closing.enter_context(point.plan.open_embedder(self._progress))
+            if embedder is not None:
+                parts = embed_texts(self.questions.haystacks, embedder, sum(self.questions.sizes.values()))
+                self.computed += sum(part.computed for part in parts.values())
+            self._embedders[encoder], self._legs[encoder] = embedder, SharedLegs()
+            self._closing.callback(self._legs[encoder].close)
+        return self._embedders[encoder]
 
     def ask_each(self, outcomes: Sequence[PointOutcome], places: Sequence[int], what: str) -> None:
         """Ask these points the questions at these places, one point after the other; a failed one stops no other."""

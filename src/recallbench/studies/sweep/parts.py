@@ -61,6 +61,8 @@ def sweep_document(
         points=[
             _point_part(outcome, candidates, chosen, dropped.get(outcome.point.name), ordered) for outcome in outcomes
         ],
+        sensitivity=None,
+        stability=None,
         environment=printable(stated_circumstances(base, Path(results_parent(base)))),
         seconds={},
     )
@@ -120,6 +122,7 @@ def _point_part(
         passes=name in chosen.passing,
         in_set=name in chosen.part.set,
         front_share=chosen.front_shares.get(name),
+        cost_front_share=chosen.cost_shares.get(name),
         usd_per_1000=candidates.costs.get(name),
         p50_ms=latency(outcome, SHARES["p50"]),
         p95_ms=latency(outcome, SHARES["p95"]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -32,16 +32,19 @@ class SweepPoint:
         return self.plan.embedder, self.plan.options.max_tokens
 
 
+Settle = Callable[[str, Mapping[str, str]], SweepPoint]
+"""Settles a point, given its name and its parameters; raises UsageError where these can't go together."""
+
+
 def settle_points(file: SweepFile, base: Options, measure: Measure, folder: Path) -> list[SweepPoint]:
     """Return every point of a sweep, the baseline last where there is one.
 
     Raises what is wrong with any of them, with its place: nothing has run by then. `folder` is that of the file.
     """
+    settle = settler(file, base, measure, folder)
     named = [(f"p{number}", values) for number, values in enumerate(draw_points(file), 1)]
     if file.baseline is not None:
         named.append((BASELINE, dict(file.baseline)))
-    if not all("store" in values or "pipeline" in values for _, values in named):
-        base = _settled(base)
     if measure.k > base.depth:
         raise UsageError(
             f"{measure} is deeper than the rankings",
@@ -49,7 +52,21 @@ def settle_points(file: SweepFile, base: Options, measure: Measure, folder: Path
             found=str(measure),
             remedy=f"ask for deeper rankings: --depth {measure.k}",
         )
-    return [_settle(file, name, values, base, measure, folder) for name, values in named]
+    return [settle(name, values) for name, values in named]
+
+
+def settler(file: SweepFile, base: Options, measure: Measure, folder: Path) -> Settle:
+    """Return what settles a point, given its name and its parameters."""
+    settled = list[Options]()
+
+    def settle(name: str, values: Mapping[str, str]) -> SweepPoint:
+        if "store" in values or "pipeline" in values:
+            return _settle(file, name, values, base, measure, folder)
+        if not settled:
+            settled.append(_settled(base))
+        return _settle(file, name, values, settled[0], measure, folder)
+
+    return settle
 
 
 def _settle(

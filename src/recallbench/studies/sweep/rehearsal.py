@@ -11,8 +11,9 @@ from datetime import date
 from recallbench.progress import Progress
 from recallbench.retrieval.timing import SAMPLE
 from recallbench.studies.sweep.kept import SweepCache
-from recallbench.studies.sweep.measuring import Measuring, SweepQuestions
+from recallbench.studies.sweep.measuring import Measuring
 from recallbench.studies.sweep.points import SweepPoint
+from recallbench.studies.sweep.questions import SweepQuestions
 
 FEW = 20
 """Questions that each point is asked."""

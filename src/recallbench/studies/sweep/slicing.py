@@ -10,7 +10,8 @@ from recallbench.results.question_slices import ability_slices, kind_slices, ten
 from recallbench.scoring.calls import clusters_of
 from recallbench.scoring.estimate import estimates
 from recallbench.scoring.judgement import Bools
-from recallbench.studies.sweep.measuring import PointOutcome, SweepQuestions
+from recallbench.studies.sweep.measuring import PointOutcome
+from recallbench.studies.sweep.questions import SweepQuestions
 
 
 def sliced_estimates(
