@@ -6,7 +6,7 @@ import math
 import re
 import xml.etree.ElementTree as ET
 
-from recallbench.reports.panel import Axis, Panel, round_ticks
+from recallbench.reports.panel import Axis, Panel, decimal_ticks, round_ticks
 from recallbench.reports.plot import Plot
 from recallbench.scoring.estimate import Estimate
 from recallbench.scoring.measures.registry import parse
@@ -89,3 +89,18 @@ def test_markup_in_a_label_stays_text() -> None:
     panel = Panel("<b>&")
     panel.line([1], [1.0], label="$x$ <i>")
     assert {"<b>&", "$x$ <i>"} <= set(texts(panel))
+
+
+def test_an_axis_of_orders_of_magnitude_has_round_ticks() -> None:
+    assert [name for _, name in decimal_ticks(0.15, 30)] == ["0.2", "0.5", "1", "2", "5", "10", "20"]
+    assert [name for _, name in decimal_ticks(1e-3, 1e5)] == [
+        *("0.001", "0.01", "0.1", "1", "10", "100", "1000"),
+        *("1e+04", "1e+05"),
+    ]
+
+
+def test_a_name_stands_inside_the_panel() -> None:
+    panel = Panel(x=Axis(low=0.0, high=3.0), y=Axis(low=0.0, high=1.0))
+    panel.names([1.0, 2.9], [0.5, 0.5], ["first", "the last one"])
+    anchors = {text.text: text.get("text-anchor") for text in drawn(panel).iter(f"{SVG}text")}
+    assert (anchors["first"], anchors["the last one"]) == ("start", "end")

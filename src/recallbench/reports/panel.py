@@ -56,7 +56,8 @@ class Axis:
 
     def labelled(self) -> Sequence[tuple[float, str]]:
         """Return the ticks, once the scale is known."""
-        return self.ticks or round_ticks(self.low or 0.0, self.high or 0.0)
+        rounded = decimal_ticks if self.logarithmic else round_ticks
+        return self.ticks or rounded(self.low or 0.0, self.high or 0.0)
 
     def _position(self, value: float) -> float:
         return math.log(value) if self.logarithmic else value
@@ -74,6 +75,17 @@ def round_ticks(low: float, high: float, most: int = 6) -> list[tuple[float, str
     first = math.ceil(low / step - 1e-9)
     values = [number * step for number in range(first, math.floor(high / step + 1e-9) + 1)]
     return [(value, f"{value or 0.0:.{decimals}f}") for value in values]
+
+
+def decimal_ticks(low: float, high: float, most: int = 9) -> list[tuple[float, str]]:
+    """Return values of one digit between two above 0, for an axis of orders of magnitude; at most so many."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for digits in ((1, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
+        values = [digit * 10.0**power for power in powers for digit in digits]
+        within = [value for value in values if low * (1 - 1e-9) <= value <= high * (1 + 1e-9)]
+        if len(within) <= most:
+            break
+    return [(value, f"{value:.4g}") for value in within]
 
 
 @dataclass(slots=True)
@@ -155,11 +167,14 @@ class Panel:
         self.marks.append(_Mark(draw, label, lambda x, y: _box(x, y - 5, 22, 10)))
 
     def names(self, xs: Sequence[float], ys: Sequence[float], names: Sequence[str]) -> None:
-        """Write a name beside each place, to its right."""
+        """Write a name beside each place: to its right, but for places near the right end."""
         self._include(xs, ys)
 
         def draw(at: Callable[[float], float], up: Callable[[float], float]) -> Iterator[str]:
-            return (_text(at(x) + 7, up(y) - 5, name) for x, y, name in zip(xs, ys, names, strict=True))
+            left, right = at(self.x.low or 0.0), at(self.x.high or 0.0)
+            for x, y, name in zip(xs, ys, names, strict=True):
+                near_end = at(x) + LETTER * len(name) + 7 > right and at(x) - left > right - at(x)
+                yield _text(at(x) + (-7 if near_end else 7), up(y) - 5, name, "end" if near_end else "start")
 
         self.marks.append(_Mark(draw))
 

@@ -14,6 +14,7 @@ from recallbench.errors import Blocked, InputError
 from recallbench.machine_load import MachineReading
 from recallbench.progress import Advance, Progress
 from recallbench.retrieval.at_once import Attempt
+from recallbench.retrieval.callers import ask_together
 from recallbench.retrieval.failures import Failures
 from recallbench.retrieval.opaque import OpaqueIds
 from recallbench.retrieval.pipeline.composite import PipelineStore
@@ -118,7 +119,7 @@ def retrieve(
             if control is not None:
                 with result.timings.phase("control"):
                     control.ingest(items, None)
-                    result.control += _rankings(control, requests, calls.depth, lambda done: None, Failures())
+                    result.control += _rankings(calls.depth, lambda done: None, control, requests, Failures())
                     control.forget(scope.scope)
             if store.one_scope_at_a_time:
                 ask(store, requests, result, advance, timed, progress)
@@ -149,8 +150,12 @@ def ask(
     advance: Advance,
     timed: frozenset[int],
     progress: Progress,
+    callers: Sequence[Store] = (),
 ) -> None:
-    """Add a filled store's answers to these requests; those whose places among all are `timed` are also asked alone."""
+    """Add a filled store's answers to these requests; those whose places among all are `timed` are also asked alone.
+
+    `callers` are further handles of the store, which ask at the same time as it; nothing is timed meanwhile.
+    """
     calls, timings, failures = result.calls, result.timings, result.failures
     sample = [request for i, request in enumerate(requests, start=len(result.rankings)) if i in timed]
     for request in sample[:COLD_SAMPLE]:
@@ -159,8 +164,11 @@ def ask(
             break
         _time(store, [request], "cold", result)
     with timings.phase("search"):
-        deep = list(_rankings(store, requests, calls.depth, advance, failures))
-        short = [] if result.short is None else list(_rankings(store, requests, calls.k, advance, failures))
+        each = [store, *callers]
+        deep = ask_together(each, requests, partial(_rankings, calls.depth, advance), failures)
+        short = []
+        if result.short is not None:
+            short = ask_together(each, requests, partial(_rankings, calls.k, advance), failures)
     result.rankings += failures.empty_failed(deep)
     if result.short is not None:
         result.short += failures.empty_failed(short)
@@ -225,7 +233,7 @@ def _traces(store: PipelineStore, requests: Sequence[Request], depth: int, advan
 
 
 def _rankings(
-    store: Store, requests: Sequence[Request], k: int, advance: Advance, failures: Failures
+    k: int, advance: Advance, store: Store, requests: Sequence[Request], failures: Failures
 ) -> Iterator[Ranking]:
     if not failures.keep_going:
         for ranking in _search(store, requests, k):

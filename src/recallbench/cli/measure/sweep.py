@@ -69,6 +69,12 @@ def _read_run(context: click.Context, _argument: click.Parameter, path: Path) ->
         "The same with so many seeds: each decides in which order haystacks are filled and questions asked.",
         type=click.IntRange(1),
     ),
+    option(
+        "at-once",
+        "Callers that ask a point at the same time, where its store takes several; p50 and p95 are taken alone.",
+        type=click.IntRange(1, 64),
+        default=1,
+    ),
     flag("dry-run", "Check the whole sweep, ask every point a few questions, and tell how long all of it would take."),
     option("measure", "What points are judged by, at the k of each where k is a parameter.", default="recall_any@10"),
     *options.of_corpus(*matching_options.OPTIONS, *labelled_options.OPTIONS),
@@ -96,6 +102,7 @@ def sweep(
     sensitivity: bool,
     repeats: int | None,
     seeds: int | None,
+    at_once: int,
     dry_run: bool,
     measure: str,
     format: str,
@@ -134,6 +141,7 @@ def sweep(
         sensitivity=sensitivity,
         repeats=repeats or 0,
         seeds=seeds or 0,
+        at_once=at_once,
     )
     run_options = obtain_corpus(corpus, others, progress)
     if dry_run:
@@ -172,6 +180,8 @@ def _rehearsed(name: str, rehearsal: Rehearsal) -> list[Part]:
 def _show(document: SweepDocument, folder: Path, format: str) -> None:
     from recallbench.escaping.document import plain
     from recallbench.reports.sweep.page import page
+    from recallbench.reports.sweep.sensitivity import sensitivity_table
+    from recallbench.reports.sweep.stability import stability_table
     from recallbench.reports.sweep.tables import point_sheet, point_table
     from recallbench.reports.sweep.words import choice_lines, conclusion, failures, header, notes, title
     from recallbench.results.sweep.document import PAGE, REPORT
@@ -185,4 +195,6 @@ def _show(document: SweepDocument, folder: Path, format: str) -> None:
     else:
         places = [f"page: {folder / PAGE}", f"report: {folder / REPORT}"]
         below = [*choice_lines(document), *notes(document), *failures(document), *places]
-        print_parts(title(document), header(document), point_table(document), *below, conclusion(document))
+        further = [each for each in (sensitivity_table(document), stability_table(document)) if each is not None]
+        tables = [part for table in further for part in (f"{table.caption}:", table)]
+        print_parts(title(document), header(document), point_table(document), *tables, *below, conclusion(document))

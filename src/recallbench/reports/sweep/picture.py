@@ -16,6 +16,8 @@ from recallbench.results.sweep.document import BASELINE, P95, USD, SweepDocument
 WIDTH, HEIGHT = 680, 260
 MOST_NAMED = 12
 """Points up to which each has its name in the picture; of more, those that are told of."""
+WIDE = 10
+"""How many times the lowest price the highest is, from which on their axis has orders of magnitude."""
 SHEET = ("mark", "name", "x", "value", "low", "high", "n", "front_share", "on_front", "chosen", "knee", "baseline")
 
 
@@ -99,7 +101,10 @@ def describe(document: SweepDocument) -> str:
 
 def _panel(document: SweepDocument, picture: PricedPicture) -> Panel:
     shown, choice = picture.shown(document), document.choice
-    panel = Panel(f"held-out {document.measure}", x=Axis(picture.label), y=Axis())
+    gates = [gate for gate in _gates(document) if gate[1] in (picture.column, document.measure)]
+    prices = [paid for paid, _, _ in shown] + [bound for _, name, bound in gates if name == picture.column]
+    wide = min(prices) > 0 and max(prices) > WIDE * min(prices)
+    panel = Panel(f"held-out {document.measure}", x=Axis(picture.label, logarithmic=wide), y=Axis())
     _line(panel, [each for each in shown if each[2].name != BASELINE], "a point", INK, "none")
     panel.intervals([paid for paid, _, _ in shown], [out for _, out, _ in shown])
     fronted = sorted((each for each in shown if each[2].name in picture.front), key=lambda each: each[0])
@@ -112,12 +117,13 @@ def _panel(document: SweepDocument, picture: PricedPicture) -> Panel:
         at_knee = [each for each in shown if each[2].name == knee]
         panel.line(*_places(at_knee), SECOND, f"the knee, {knee}", "triangle", "none")
     told = {knee, choice.chosen, choice.best, *picture.front}
-    some = [each for each in shown if len(shown) <= MOST_NAMED or each[2].name in told]
+    points = [each for each in shown if each[2].name != BASELINE]
+    some = [each for each in points if len(points) <= MOST_NAMED or each[2].name in told]
     panel.names(*_places(some), [point.name for _, _, point in some])
-    for text, name, bound in _gates(document):
+    for text, name, bound in gates:
         if name == picture.column:
             panel.upright(bound, f"gate: {text}")
-        elif name == document.measure:
+        else:
             panel.across(bound, f"gate: {text}")
     return panel
 

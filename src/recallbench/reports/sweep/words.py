@@ -56,7 +56,7 @@ def _front_lines(front: Sequence[str], prices: str, shares: Mapping[str, float |
 
 def _knee_line(knee: SweepKneePart | None) -> str:
     if knee is None:
-        return "No knee: fewer than three points have a price."
+        return "No knee: of the points to choose among, fewer than three have a price."
     if knee.point is None:
         return f"{knee.reason[0].upper()}{knee.reason[1:]} (over {knee.price})."
     return (
@@ -84,7 +84,23 @@ def notes(document: SweepDocument) -> list[str]:
         *([f"{kept} of {len(document.points)} points were kept from before, with their times."] if kept else []),
         "p50 and p95 are nearest ranks of single warm searches, one caller at a time, vectors there already; a leg "
         f"that several points share is timed once: {'; '.join(days)}.",
+        *_callers(document),
         *([f"Gates: {', '.join(document.gates)}."] if document.gates else []),
+    ]
+
+
+def _callers(document: SweepDocument) -> list[str]:
+    """Return how many callers asked a point at the same time, and which were asked by one, with why."""
+    if document.at_once == 1:
+        return []
+    alone: dict[str, list[str]] = {}
+    for point in document.points:
+        if point.one_caller:
+            alone.setdefault(point.one_caller, []).append(point.name)
+    return [
+        f"{document.at_once} callers asked a point at the same time, where its store takes several; then the questions "
+        "of p50 and p95 were asked one by one, while nothing else ran.",
+        *(f"{', '.join(names)} by one caller: {why}." for why, names in alone.items()),
     ]
 
 

@@ -49,6 +49,7 @@ class SweepPointPart(MetricsPart):
     timed: int = Field(description="how many searches were timed")
     answers_sha256: str = Field(description="its address: a hash over all that decides its rankings")
     kept: bool = Field(description="its answers had been measured before, by this or another sweep")
+    one_caller: str = Field(description="why a single caller asked it, where several were to; empty otherwise")
     measured: str = Field(description="the day on which it was asked")
     cpu: str = Field(description="the processor that its times were taken on")
     failed_questions: dict[str, str] = Field(description="questions without an answer, each with its reason")
@@ -132,6 +133,7 @@ class SweepDocument(MetricsPart):
     sensitivity: SensitivityPart | None = Field(description="null where it was not wanted, or nothing is chosen")
     stability: StabilityPart | None = Field(description="null where it was not wanted, or nothing is chosen")
     environment: dict[str, Any] = Field(description="command, options, code, machine and packages")
+    at_once: int = Field(description="callers that were to ask a point at the same time; questions were timed alone")
     seconds: dict[str, float] = Field(description="wall clock by what was done")
 
     @property

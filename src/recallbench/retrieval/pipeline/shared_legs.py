@@ -64,13 +64,17 @@ class SharedLeg(Store):
     summary: ClassVar[str] = "a leg of several pipelines"
     one_scope_at_a_time: ClassVar[bool] = False
 
-    def __init__(self, leg: _FilledLeg, forsake: Callable[[], object]) -> None:
-        """`forsake` makes the next one who asks for the leg open another: this one could not be filled."""
+    def __init__(self, leg: _FilledLeg, forsake: Callable[[], object], handle: Store | None = None) -> None:
+        """`forsake` makes the next one who asks for the leg open another: this one could not be filled.
+
+        A `handle` is that of a further caller, who searches the filled leg at the same time.
+        """
         self._leg, self._forsake = leg, forsake
         self.name = leg.store.name
         self.needs_vectors = leg.store.needs_vectors
         self.prefix_stable = leg.store.prefix_stable
         self._waited = 0.0
+        self._handle = handle
         if leg.filler is None:
             leg.filler = self
 
@@ -106,10 +110,10 @@ class SharedLeg(Store):
     def search_many(self, queries: Sequence[Query], k: int) -> Iterator[list[Hit]]:
         leg = self._leg
         keys = [_key(query, k) for query in queries]
-        if len(queries) == 1 and keys[0] in leg.hits:
+        if len(queries) == 1 and keys[0] in leg.hits and self._handle is None:
             self._search_again(keys[0], queries[0], k)
         new = {key: query for key, query in zip(keys, queries, strict=True) if key not in leg.hits}
-        for key, hits in zip(new, leg.store.search_many(list(new.values()), k), strict=True):
+        for key, hits in zip(new, (self._handle or leg.store).search_many(list(new.values()), k), strict=True):
             leg.hits[key] = hits
         return iter([leg.hits[key] for key in keys])
 
@@ -126,6 +130,14 @@ class SharedLeg(Store):
     @property
     def waited(self) -> float:
         return self._waited
+
+    @property
+    def one_caller(self) -> str:
+        return self._leg.store.one_caller
+
+    def another_caller(self) -> SharedLeg | None:
+        handle = self._leg.store.another_caller()
+        return None if handle is None else SharedLeg(self._leg, self._forsake, handle)
 
     def chill(self) -> str:
         return "not possible: other pipelines search the same leg"
@@ -149,7 +161,8 @@ class SharedLeg(Store):
         return self._leg.store.server_cpu_seconds()
 
     def close(self) -> None:
-        return
+        if self._handle is not None:
+            self._handle.close()
 
 
 def _words(options: Mapping[str, str]) -> tuple[str, ...]:

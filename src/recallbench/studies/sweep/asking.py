@@ -40,8 +40,12 @@ class AskedSystem:
         today: date,
         *,
         seed: int | None = None,
+        at_once: int = 1,
     ) -> None:
-        """`seed` decides the order in which haystacks are filled; None for that of the corpus."""
+        """`seed` decides the order in which haystacks are filled; None for that of the corpus.
+
+        So many callers ask `at_once`, where the store takes several. Questions are timed one by one all the same.
+        """
         self._plan, self._embedder, self._haystacks = plan, embedder, haystacks
         self._legs, self._progress = legs, progress
         self._closing = ExitStack()
@@ -52,7 +56,10 @@ class AskedSystem:
         self._timed: frozenset[str] = frozenset()
         self._kept = answers
         self._today = today
-        self._seed = seed
+        self._seed, self._at_once = seed, at_once
+        self._callers: list[Store] = []
+        self.one_caller = ""
+        """Why a single caller asked it, where several were to."""
 
     def close(self) -> None:
         """Close the system; its shared legs stay. May be called twice."""
@@ -82,7 +89,7 @@ class AskedSystem:
         result.candidates += [request.scope.size for request in requests]
         timed = frozenset(first + place for place, question in enumerate(missing) if question.id in self._timed)
         with self._progress.stage("asking", len(missing) * (1 if result.short is None else 2), "answers") as advance:
-            ask(store, requests, result, advance, timed, self._progress)
+            ask(store, requests, result, advance, timed, self._progress, self._callers)
         self._note(store, first)
 
     def _open(self) -> Store:
@@ -107,8 +114,20 @@ class AskedSystem:
         result.version = store.version()
         if self._kept is None:
             self._kept = Answers(result.version, short=None if result.short is None else {})
+        if self._at_once > 1:
+            self._open_callers(store)
         self._store = store
         return store
+
+    def _open_callers(self, store: Store) -> None:
+        self.one_caller = store.one_caller
+        while not self.one_caller and len(self._callers) < self._at_once - 1:
+            caller = store.another_caller()
+            if caller is None:
+                self.one_caller = "it gave no handle to another caller"
+                return
+            self._closing.callback(caller.close)
+            self._callers.append(caller)
 
     def _note(self, store: Store, first: int) -> None:
         """Take over what was answered from this place on."""

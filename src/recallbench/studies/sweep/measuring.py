@@ -40,6 +40,8 @@ class PointOutcome:
     kept: bool = False
     """Its answers had been measured before this sweep."""
     failure: str = ""
+    one_caller: str = ""
+    """Why a single caller asked it, where several were to."""
 
     def judged(self, questions: SweepQuestions, places: Sequence[int]) -> list[Judged]:
         """Return the judgements of its answers to the questions at these places, by call."""
@@ -69,8 +71,10 @@ class Measuring:
         sweep: str,
         progress: Progress,
         today: date,
+        at_once: int = 1,
     ) -> None:
         """Without a cache nothing is kept, and nothing that is kept is taken."""
+        self._at_once = at_once
         self.outcomes = [PointOutcome(point) for point in points]
         self.questions, self._cache, self._sweep = questions, cache, sweep
         self.seconds: dict[str, float] = {}
@@ -196,7 +200,7 @@ class Measuring:
             self._end(outcome)
             self._fail(outcome, error)
             return
-        outcome.answers = system.answers
+        outcome.answers, outcome.one_caller = system.answers, system.one_caller
         if system.asked:
             self._fresh.add(outcome.address)
             if self._cache is not None:
@@ -217,6 +221,7 @@ class Measuring:
                 self._legs[encoder],
                 self._progress,
                 self._today,
+                at_once=self._at_once,
             )
             self._closing.callback(system.close)
         return system

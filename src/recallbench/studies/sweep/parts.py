@@ -64,6 +64,7 @@ def sweep_document(
         sensitivity=None,
         stability=None,
         environment=printable(stated_circumstances(base, Path(results_parent(base)))),
+        at_once=1,
         seconds={},
     )
 
@@ -129,6 +130,7 @@ def _point_part(
         timed=0 if answers is None else len(answers.milliseconds),
         answers_sha256=outcome.address,
         kept=outcome.kept,
+        one_caller=outcome.one_caller,
         measured="" if answers is None else answers.measured,
         cpu="" if answers is None else answers.cpu,
         failed_questions={} if answers is None else answers.failed,

@@ -48,12 +48,17 @@ class Rehearsal:
 
 
 def rehearse(
-    points: Sequence[SweepPoint], questions: SweepQuestions, cache: SweepCache, sweep: str, progress: Progress
+    points: Sequence[SweepPoint],
+    questions: SweepQuestions,
+    cache: SweepCache,
+    sweep: str,
+    at_once: int,
+    progress: Progress,
 ) -> Rehearsal:
     """Ask every point that is not kept a few questions of the first haystack that has any; nothing is kept of it."""
     few = _few(questions)
     segments = sum(questions.sizes.values()) / sum(few.sizes.values())
-    measuring = Measuring(points, few, None, sweep, progress, date.today())
+    measuring = Measuring(points, few, None, sweep, progress, date.today(), at_once)
     rehearsed = []
     with closing(measuring), progress.stage("the dry run", len(points), "points") as advance:
         started = time.perf_counter()

@@ -53,7 +53,7 @@ class SweepStudy:
 def dry_sweep(file: SweepFile, path: Path, base: Options, choices: SweepChoices, progress: Progress) -> Rehearsal:
     """Check a sweep whole, and ask each of its points a few questions; raises what `sweep` would raise before."""
     points, questions, _ = _prepared(file, path, base, choices, progress)
-    return rehearse(points, questions, SweepCache(base.cache_dir), file.sha256, progress)
+    return rehearse(points, questions, SweepCache(base.cache_dir), file.sha256, choices.at_once, progress)
 
 
 def sweep(
@@ -75,7 +75,7 @@ def sweep(
     if parts.split is None or not parts.split.support.chooses:
         progress.note("the part to tune by is too small to choose: whichever point is seen best may be so by luck")
     cache = SweepCache(base.cache_dir)
-    measuring = Measuring(points, questions, cache, file.sha256, progress, today)
+    measuring = Measuring(points, questions, cache, file.sha256, progress, today, choices.at_once)
     further = list[PointOutcome]()
     try:
         with closing(measuring):
@@ -94,6 +94,7 @@ def sweep(
     outcomes = measuring.outcomes
     document = sweep_document(file, base, choices.measure, candidates, outcomes, parts.split, raced, why_not, chosen)
     told["gates"] = [str(each) for each in choices.requirements]
+    told["at_once"] = choices.at_once
     told["seconds"] = {"all": round(time.perf_counter() - started, 3)}
     document = document.model_copy(update=told)
     written = write_sweep(folder, document)
