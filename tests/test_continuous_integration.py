@@ -18,7 +18,10 @@ from commandline import environment, recallbench
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKFLOWS = sorted((ROOT / "examples" / "github").glob("*.yml"))
+GATED = [path for path in WORKFLOWS if path.stem != "sweep"]
 each_workflow = pytest.mark.parametrize("path", WORKFLOWS, ids=[path.name for path in WORKFLOWS])
+each_gated = pytest.mark.parametrize("path", GATED, ids=[path.name for path in GATED])
+ON_PULL_REQUEST = ("pull_request", "sweep")
 
 MEMORY = """
 def open_memory(items, vectors):
@@ -56,9 +59,9 @@ def test_a_workflow_has_its_parts_and_pins_its_actions(path: Path) -> None:
     assert set(workflow) == {"name", "on", "permissions", "concurrency", "defaults", "jobs"}
     assert workflow["defaults"]["run"]["shell"] == "bash"  # with pipefail, which the default lacks
     assert workflow["on"].keys() == (
-        {"pull_request"} if path.stem == "pull_request" else {"schedule", "workflow_dispatch"}
+        {"pull_request"} if path.stem in ON_PULL_REQUEST else {"schedule", "workflow_dispatch"}
     )
-    assert workflow["permissions"].pop("pull-requests", "") == ("write" if path.stem == "pull_request" else "")
+    assert workflow["permissions"].pop("pull-requests", "") == ("write" if path.stem in ON_PULL_REQUEST else "")
     assert workflow["permissions"] == {"contents": "read"}
     used = [step["uses"] for step in steps(path) if "uses" in step]
     assert len(used) >= 3
@@ -83,7 +86,7 @@ def test_it_installs_from_the_repository_and_no_more_than_it_needs(path: Path) -
 def test_its_commands_are_those_of_the_program(path: Path, tmp_path: Path) -> None:
     words = [shlex.split(line, comments=True) for run in scripts(path).values() for line in run.splitlines()]
     ours = [line[1:] for line in words if line and line[0] == "recallbench"]
-    assert {arguments[0] for arguments in ours} >= {"evaluate", "gate"}
+    assert {arguments[0] for arguments in ours} >= ({"sweep"} if path.stem == "sweep" else {"evaluate", "gate"})
     for command, *rest in ours:
         options = {word for word in rest if word.startswith("--")}
         assert options <= options_of(command, tmp_path), (command, rest)
@@ -123,7 +126,7 @@ def shell(text: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.marked
-@each_workflow
+@each_gated
 def test_it_runs_as_it_stands(path: Path, checkout: Path) -> None:
     by_step = scripts(path)
     assert shell(by_step["Measure"], checkout).returncode == 0
@@ -148,6 +151,49 @@ def test_it_runs_as_it_stands(path: Path, checkout: Path) -> None:
     assert shell(by_step["Gate"], checkout).returncode == 1
     assert shell(by_step["Job summary"], checkout, GITHUB_STEP_SUMMARY="worse.md").returncode == 0
     assert "fall short" in (checkout / "worse.md").read_text()
+
+
+@pytest.mark.marked
+def test_the_sweep_posts_its_table_and_its_picture_also_where_no_point_keeps_the_gates(checkout: Path) -> None:
+    by_step = scripts(ROOT / "examples/github/sweep.yml")
+    weighted = "float(len(query_words & known)) * (1 if weight else -1)"
+    memory = MEMORY.replace("(items, vectors)", "(items, vectors, *, weight=1)")
+    (checkout / "my_memory.py").write_text(memory.replace("float(len(query_words & known))", weighted))
+    (checkout / "tune.toml").write_text((ROOT / "examples/github/tune.toml").read_text())
+    env = {"GITHUB_STEP_SUMMARY": "summary.md", "NUMBER": "7", "GH_TOKEN": "none", "GH_REPO": "a/b"}
+    for name in ("Sweep", "Job summary", "Comment"):
+        assert shell(by_step[name], checkout, **env).returncode == 0, name
+    summary = (checkout / "summary.md").read_text()
+    assert "# Sweep tune on labelled/recall-set: 4 points" in summary
+    assert "```mermaid\nxychart-beta\n" in summary
+    assert "| p1 | 0 | " in summary
+    assert (checkout / "gh.txt").read_text().splitlines()[:3] == ["pr", "comment", "7"]
+    assert (checkout / "comment.md").read_text() == summary
+    kept = steps(ROOT / "examples/github/sweep.yml")[-1]["with"]["path"]
+    (folder,) = (checkout / kept).glob("sweep_*")
+    assert {"report.html", "recall_by_p95.svg", "points.csv"} <= {file.name for file in folder.iterdir()}
+    # A comment of an earlier push is found, and written anew.
+    (checkout / "bin/gh").write_text(
+        '#!/bin/sh\nprintf "%s\\n" "$@" >> gh.txt\ntest "$3" = --paginate && echo 41 || true\n'
+    )
+    done = subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", by_step["Comment"]],
+        cwd=checkout,
+        env=environment(checkout, {"PATH": f"{checkout / 'bin'}:{os.environ['PATH']}", **env}),
+        check=False,
+    )
+    assert done.returncode == 0
+    assert (checkout / "gh.txt").read_text().splitlines()[-5:] == [
+        *("--method", "PATCH", "repos/a/b/issues/comments/41"),
+        *("--field", "body=@comment.md"),
+    ]
+    # The memory got worse whatever the weight: the step fails, and its table is still posted.
+    (checkout / "my_memory.py").write_text(memory.replace("float(len", "-float(len"))
+    stricter = by_step["Sweep"].replace("recall_any@1 >= baseline", "mrr@10 >= 0.99")
+    assert stricter != by_step["Sweep"]
+    assert shell(stricter, checkout).returncode == 1
+    assert shell(by_step["Job summary"], checkout, GITHUB_STEP_SUMMARY="worse.md").returncode == 0
+    assert "Nothing is chosen: no point keeps every gate" in (checkout / "worse.md").read_text()
 
 
 def hook(id: str) -> dict[str, Any]:

@@ -87,11 +87,11 @@ def _rankings_by_weights(
 ) -> list[list[int]]:
     from psycopg import RawCursor
 
-    from recallbench.stores.pgvector.settings import CONSTANTS
+    from recallbench.stores.pgvector.score_constants import CONSTANTS
     from recallbench.stores.pgvector.weights import PARTS, parse_weights
 
     factors = parse_weights(weights)
-    settings = {f"weight_{part}": str(getattr(factors, part)) for part in PARTS} | CONSTANTS
+    settings = {f"weight_{part}": str(getattr(factors, part)) for part in PARTS} | CONSTANTS.settings
     for name, value in settings.items():
         connection.execute("SELECT set_config(%s, %s, false)", (f"recallbench.{name}", value))
     connection.execute(

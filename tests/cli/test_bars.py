@@ -46,7 +46,7 @@ def test_quiet_prints_nothing_and_logs_get_a_line_every_half_minute() -> None:
     assert EVERY == 30
 
 
-def test_of_nested_stages_the_innermost_lasting_stage_is_shown(tmp_path: Path) -> None:
+def test_of_nested_stages_the_outermost_and_the_innermost_lasting_one_are_shown(tmp_path: Path) -> None:
     code = (
         "with lines.stage('auditing', 50, 'checks') as outer:\n"
         "    outer(10)\n"
@@ -59,7 +59,7 @@ def test_of_nested_stages_the_innermost_lasting_stage_is_shown(tmp_path: Path) -
         "            time.sleep(0.004)\n"
     )
     lines = printed_lines(code, tmp_path)
-    assert lines[0].startswith("reading: 50%, 4 of 8 segments")
+    assert re.match(r"auditing: 20%, 10 of 50 checks, .* left; reading: 50%, 4 of 8 segments", lines[0])
     assert all(line.startswith("auditing: 20%, 10 of 50 checks") for line in lines[1:])
     assert len(lines) > 1
 

@@ -55,6 +55,13 @@ def test_each_step_around_the_choice_moves_the_measure_by_what_it_hides(tmp_path
     assert first["deviation"] == pytest.approx(0.05 / 2**0.5)
     assert first["low"] < 0.225 < first["high"]
     assert (second["parameter"], second["mean"], second["least"], second["most"]) == ("set.b", -0.175, -0.2, -0.15)
+    # Each question has one right item, found first or not at all: every measure moves alike.
+    assert list(second["others"]) == [
+        *("recall_frac@10", "recall_all@10", "mrr@50"),
+        "p50 ms",
+        "USD for 1,000 questions",
+    ]
+    assert {second["others"][name] for name in ("recall_frac@10", "recall_all@10", "mrr@50")} == {-0.175}
     # A point that the race dropped was asked the rest for this alone.
     dropped = [point for point in swept["points"] if point["dropped_after"] is not None]
     assert {point["held_out"] for point in dropped} == {None}
@@ -181,3 +188,25 @@ def test_pictures_are_files_with_front_knee_gates_and_intervals(tmp_path: Path) 
         assert (rows[3]["baseline"], rows[3]["low"]) == ("yes", str(held_out["low"]))
         assert rows[4]["value"] == str(held_out["value"])
         assert float(rows[5][price]) == (500 if price == "p95" else 9)
+
+
+def test_a_step_to_what_cannot_be_is_left_out_and_told(tmp_path: Path) -> None:
+    run = 'corpus = "canary-locomo"\nstore = "pgvector"\nembedder = "hash"\nout = "out"\nset = {weights = "cosine"}\n'
+    points = (
+        '[[point]]\n"set.index" = "hnsw"\n"set.ef_search" = 200\n[[point]]\n"set.index" = "hnsw"\n"set.ef_search" = 1\n'
+    )
+    # One of 50 lists has next to nothing of a question's conversation.
+    poor = '[[point]]\n"set.index" = "ivfflat"\n"set.lists" = 50\n"set.probes" = 1\n'
+    (tmp_path / "tune.toml").write_text(f"[run]\n{run}{points}{poor}")
+    done = recallbench("sweep", "tune.toml", "--sensitivity", "-q", cwd=tmp_path)
+    assert done.returncode == 0
+    swept = document(tmp_path)
+    assert swept["choice"]["chosen"] == "p1"
+    part = swept["sensitivity"]
+    assert {step["parameter"]: (step["moves"], step["lost"]) for step in part["steps"]} == {
+        "set.index": (0, 2),
+        "set.ef_search": (1, 1),
+    }
+    assert all("has no use for --set ef_search" in why for why in part["impossible"].values())
+    assert (len(part["impossible"]), part["failures"]) == (2, {})
+    assert "Not measured: set.index = ivfflat, set.ef_search = " in (folder_of(tmp_path) / "report.md").read_text()

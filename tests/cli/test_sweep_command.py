@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -240,3 +241,64 @@ def test_a_point_that_fails_in_a_race_ends_it_for_no_other(tmp_path: Path) -> No
     assert [bool(point["failure"]) for point in swept["points"]] == [False, False, True, False]
     assert swept["choice"]["chosen"] == "p2"
     assert swept["points"][1]["held_out"]["n"] == 80
+
+
+def test_a_dry_run_counts_what_comes_after_the_choice(tmp_path: Path) -> None:
+    tuned(tmp_path)
+    (tmp_path / "memory.py").write_text(FAILING.replace("broken=0", "broken=0, hidden=0"))
+    text = LIST.replace("set.hidden = 2\n", "set.hidden = 2\nset.broken = 0\n").replace("set.hidden = 0\n", "k = 5\n")
+    (tmp_path / "tune.toml").write_text(text)
+    words = ("sweep", "tune.toml", "team", "--dry-run", "--sensitivity", "--repeats", "2", "--seeds", "3", "-q")
+    done = recallbench(*words, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "6 further runs of the chosen point and the baseline, less what a race saves" in done.stdout
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_sweep_off_a_terminal_tells_the_time_left_of_all_points(tmp_path: Path) -> None:
+    slow = FAILING.replace("if broken:", "import time; time.sleep(0.02)\n        if False:")
+    (tmp_path / "memory.py").write_text(slow)
+    (tmp_path / "tune.toml").write_text(
+        '[run]\nstore = "python:memory:open_memory"\nout = "out"\n[parameters]\nset.broken = [1, 2, 3]\n'
+    )
+    # Lines come every 30 s: here sooner.
+    program = (
+        "import sys\nfrom recallbench.cli import bars, main\n"
+        "bars.listener = lambda quiet: bars.Lines(every=0.3)\nsys.argv[0] = 'recallbench'\nmain.run_program()\n"
+    )
+    words = ("sweep", "tune.toml", "canary-locomo", "--limit", "20")
+    done = recallbench(*words, cwd=tmp_path, program=("-c", program))
+    assert done.returncode == 0
+    lines = [line for line in done.stderr.splitlines() if line.startswith("asking: ")]
+    assert any(
+        re.match(r"asking: \d+%, [12] of 3 points, .* points/s, \d+:\d\d left; asking: ", line) for line in lines
+    )
+
+
+def test_a_gate_on_cost_decides_and_the_header_says_what_can_be_told_apart(tmp_path: Path) -> None:
+    tuned(tmp_path)
+    words = ("sweep", "tune.toml", "team", "-q", "--gate")
+    assert recallbench(*words, "usd_per_1000 < 0.5", cwd=tmp_path).returncode == 0
+    swept = document(tmp_path)
+    dearest = max(point["usd_per_1000"] for point in swept["points"])
+    assert 0 < dearest < 0.5
+    none = recallbench(*words, "usd_per_1000 < 0.0000001", cwd=tmp_path)
+    assert none.returncode == 1
+    assert "usd_per_1000 < 1e-07 turns away 3 of 3" in none.stdout
+    assert "Chosen by 120 questions (120 questions), told by 80 others" in none.stdout
+    assert "120 questions support 32 points with a test for each pair" in none.stdout
+
+
+def test_a_sweep_is_printed_in_every_format(tmp_path: Path) -> None:
+    tuned(tmp_path)
+    words = ("sweep", "tune.toml", "team", "-q", "--format")
+    assert json.loads(recallbench(*words, "json", cwd=tmp_path).stdout)["choice"]["chosen"] == "p2"
+    rows = list(csv.DictReader(recallbench(*words, "csv", cwd=tmp_path).stdout.splitlines()))
+    assert [row["point"] for row in rows] == ["p1", "p2", "p3", "baseline"]
+    page = recallbench(*words, "markdown", cwd=tmp_path).stdout
+    assert page.startswith(
+        "# Sweep tune on labelled/team: 4 points\n\nTake p2 (set.hidden = 0): held-out recall_any@10"
+    )
+    chart = page.partition("```mermaid\n")[2].partition("```")[0].splitlines()
+    assert chart[0] == "xychart-beta"
+    assert sorted(chart[2].removeprefix("    x-axis [").removesuffix("]").split(", ")) == ["baseline", "p2"]

@@ -91,8 +91,8 @@ class _Stage:
 class Lines(Notes):
     """Notes on stderr, and a line of progress after a while of silence: for logs and pipes.
 
-    A thread watches the clock, so that silent work is seen to be alive too. Of nested stages it names the innermost
-    one that lasts: what is over in a moment says nothing of the whole.
+    A thread watches the clock, so that silent work is seen to be alive too. Of nested stages it names the outermost,
+    with the time left of the whole, and the innermost that lasts: what is over in a moment says nothing.
     """
 
     def __init__(self, every: float = EVERY) -> None:
@@ -130,9 +130,9 @@ class Lines(Notes):
             return
         # Written past Python's buffers: at the end of the process nobody must wait for a lock of this thread's.
         open_ = list(self._stages)
-        lasting = [stage for stage in open_ if stage.elapsed >= self._patience]
-        stage = next(reversed(lasting or open_[:1]), None)
-        line = f"still at work; last: {self._latest}" if stage is None else str(stage)
+        lasting = [stage for stage in open_ if stage.elapsed >= self._patience] or open_[:1]
+        shown = lasting[:1] + lasting[1:][-1:]
+        line = "; ".join(map(str, shown)) or f"still at work; last: {self._latest}"
         os.write(2, f"{visible(concealed(line))}\n".encode(errors="backslashreplace"))
         self._last_shown = now
 

@@ -119,8 +119,8 @@ def sweep(
     one of the store; embedder, store, pipeline and k go by themselves. [[point]] lists points one by one, method =
     "random" with draws = 20 draws them; [run] holds options of this command, and [baseline] the system as it is.
     Answers are kept by all that decides them: a killed sweep goes on, and two sweeps share points. Leaves a folder with
-    report.md, report.html, sweep.json and points.csv. Exits with 1 where a point failed (the others go on) or none
-    keeps the gates.
+    report.md, report.html, sweep.json, points.csv, slices.csv, and each picture as SVG and CSV. Exits with 1 where a
+    point failed (the others go on) or none keeps the gates.
     """
     from recallbench.cli.bars import listener
     from recallbench.cli.measure.corpus_or_set import obtain_corpus
@@ -168,11 +168,17 @@ def _rehearsed(name: str, rehearsal: Rehearsal) -> list[Part]:
     failed = [f"{each.point.name} failed: {each.failure}" for each in rehearsal.points if each.failure]
     minutes, seconds = divmod(round(rehearsal.seconds), 60)
     embedding = f", {rehearsal.embedding:.0f} s of it for vectors" if rehearsal.embedding >= 1 else ""
+    further = []
+    if rehearsal.around:
+        further.append(f"up to {rehearsal.around} further points around the chosen one")
+    if rehearsal.again:
+        further.append(f"{rehearsal.again} further runs of the chosen point and the baseline")
+    with_ = f", with {' and '.join(further)}" if further else ""
     return [
         f"dry run of {name}: {len(rows)} points, {kept} of them kept",
         Table(["point", *parameters, "seconds"], rows, left=["point", *parameters]),
         *failed,
-        f"The sweep takes about {minutes}:{seconds:02d}{embedding}, less what a race saves: estimated from "
+        f"The sweep takes about {minutes}:{seconds:02d}{embedding}{with_}, less what a race saves: estimated from "
         f"{rehearsal.questions} questions a point.",
     ]
 

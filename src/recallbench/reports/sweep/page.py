@@ -5,8 +5,9 @@ from __future__ import annotations
 from recallbench.escaping.markdown import inline, opening
 from recallbench.escaping.web import html
 from recallbench.reports.page import Page, captioned, listing
+from recallbench.reports.sweep.chart import chart
 from recallbench.reports.sweep.picture import draw
-from recallbench.reports.sweep.sensitivity import draw_sensitivity, sensitivity_notes, sensitivity_table
+from recallbench.reports.sweep.sensitivity import draw_sensitivity, other_table, sensitivity_notes, sensitivity_table
 from recallbench.reports.sweep.slices import slice_tables
 from recallbench.reports.sweep.stability import stability_notes, stability_table
 from recallbench.reports.sweep.tables import point_table
@@ -25,6 +26,8 @@ def page(document: SweepDocument) -> str:
     lines = [f"# {inline(title(document))}", "", opening(conclusion(document)), "", opening(header(document)), ""]
     if told := choice_lines(document):
         lines += ["## The choice", "", *(f"- {opening(line)}" for line in told), ""]
+    if drawn := chart(document):
+        lines += ["## Picture", "", *drawn, ""]
     lines += ["## Points", "", *point_table(document).markdown(), ""]
     for table in slice_tables(document):
         lines += [f"## {table.caption}", "", *table.markdown(), "", SLICED, ""]
@@ -62,6 +65,7 @@ def _further(document: SweepDocument) -> list[tuple[Table, list[str]]]:
     """Return the tables of what was measured beside the points, each with its notes."""
     tables = [
         (sensitivity_table(document), sensitivity_notes(document)),
+        (other_table(document), []),
         (stability_table(document), stability_notes(document)),
     ]
     return [(table, told) for table, told in tables if table is not None]

@@ -49,6 +49,21 @@ def sensitivity_table(document: SweepDocument) -> Table | None:
     return Table(columns, rows, caption=f"Around {part.around}", left=["parameter", "step"])
 
 
+def other_table(document: SweepDocument) -> Table | None:
+    """Return by how much other figures move, step by step; None where there are none."""
+    part = document.sensitivity
+    names = {name: None for step in (part.steps if part is not None else ()) for name in step.others}
+    if part is None or not names:
+        return None
+    rows = [
+        [step.parameter, _step(step), *(_signed(step.others[name]) for name in names)]
+        for step in part.steps
+        if step.others
+    ]
+    caption = f"Around {part.around}: by how much other figures move"
+    return Table(["parameter", "step", *names], rows, caption=caption, left=["parameter", "step"])
+
+
 def sensitivity_notes(document: SweepDocument) -> list[str]:
     """Return how the steps came about and how to read them, a sentence each."""
     part = document.sensitivity
@@ -102,6 +117,7 @@ def files(document: SweepDocument) -> Mapping[str, str]:
 def sensitivity_sheet(document: SweepDocument) -> str:
     """Return the steps with every digit."""
     steps = document.sensitivity.steps if document.sensitivity is not None else []
+    others = list(steps[0].others) if steps else []
     rows = [
         [
             step.parameter,
@@ -111,10 +127,11 @@ def sensitivity_sheet(document: SweepDocument) -> str:
             step.interval,
             *map(_cell, (step.absolute, step.deviation, step.least, step.most)),
             *map(_cell, (step.p95_ms, step.p95_least, step.p95_most)),
+            *(_cell(step.others[name]) for name in others),
         ]
         for step in steps
     ]
-    return csv_text([[*SHEET, "most", "p95_ms", "p95_least", "p95_most"], *rows])
+    return csv_text([[*SHEET, "most", "p95_ms", "p95_least", "p95_most", *others], *rows])
 
 
 def _panel(title: str, named: Sequence[str], ys: Sequence[float]) -> Panel:

@@ -8,6 +8,9 @@ from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.results.metrics import EstimatePart
 from recallbench.results.sweep.document import BASELINE, NAME, USD, SweepDocument, SweepKneePart, SweepPointPart
 
+MEMBERS = 10
+"""Points of a set or a front that are named."""
+
 
 def title(document: SweepDocument) -> str:
     """Return the sweep and its corpus in a line."""
@@ -33,7 +36,7 @@ def choice_lines(document: SweepDocument) -> list[str]:
     choice = document.choice
     if choice.chosen is None:
         return []
-    members = ", ".join(choice.set[:10]) + (f" and {len(choice.set) - 10} more" if len(choice.set) > 10 else "")
+    members = ", ".join(choice.set[:MEMBERS]) + _more(choice.set)
     cheapest = "" if choice.cheapest is None else f"; the cheapest of them is {choice.cheapest}"
     lines = [f"Set: {choice.set_words}: {members}{cheapest}."]
     shares = {point.name: point.front_share for point in document.points}
@@ -46,12 +49,15 @@ def choice_lines(document: SweepDocument) -> list[str]:
     return lines
 
 
+def _more(names: Sequence[str]) -> str:
+    return f" and {len(names) - MEMBERS} more" if len(names) > MEMBERS else ""
+
+
 def _front_lines(front: Sequence[str], prices: str, shares: Mapping[str, float | None]) -> list[str]:
     if not front:
         return []
-    named = ", ".join(f"{name} ({shares.get(name) or 0.0:.0%})" for name in front[:10])
-    more = f" and {len(front) - 10} more" if len(front) > 10 else ""
-    return [f"Pareto front over {prices}, each with its share of resamples: {named}{more}."]
+    named = ", ".join(f"{name} ({shares.get(name) or 0.0:.0%})" for name in front[:MEMBERS])
+    return [f"Pareto front over {prices}, each with its share of resamples: {named}{_more(front)}."]
 
 
 def _knee_line(knee: SweepKneePart | None) -> str:

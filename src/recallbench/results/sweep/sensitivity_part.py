@@ -26,6 +26,9 @@ class StepPart(MetricsPart):
     p95_ms: float | None = Field(description="by how many milliseconds p95 moves")
     p95_least: float | None
     p95_most: float | None
+    others: dict[str, float | None] = Field(
+        description="by how much other figures move on the mean: measures of the same answers, p50, and cost"
+    )
 
 
 class SensitivityPart(MetricsPart):

@@ -2,11 +2,11 @@
 
     score = cosine x (1 - cosine distance)
           + bm25 x BM25 / the best BM25 of the scope for this question (0 where no word is shared)
-          + recency x 2^(-age / 30 days), age counted back from the question's date, else from the scope's last session
-          + importance x the segment's importance
-          + graph x 1 where the session before or after is among the five best by the parts above
+          + recency x 2^(-age / half_life), aged from the question's date on, else from the scope's last session
+          + importance x the segment's importance, from importance_threshold on
+          + graph x 1 where the session before or after is among the graph_best by the parts above
 
-The SQL lies in `sql/`; the weights are settings of the session, read back from it.
+The SQL lies in `sql/`; weights and constants are settings of the session, read back from it.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from recallbench.stores.pgvector.index_choice import (
 )
 from recallbench.stores.pgvector.lexicon import build_lexicon
 from recallbench.stores.pgvector.prepared_search import PreparedSearch
+from recallbench.stores.pgvector.score_constants import CONSTANTS, ScoreConstants, check_constants
+from recallbench.stores.pgvector.score_constants import OPTIONS as OF_SCORE
 from recallbench.stores.pgvector.sessions import Sessions
 from recallbench.stores.pgvector.settings import SESSION, score_settings
 from recallbench.stores.pgvector.statements import sql
@@ -60,21 +62,23 @@ class PgvectorStore(Store):
 
     name = "pgvector"
     summary: ClassVar[str] = "the reference: Postgres with pgvector"
-    options: ClassVar[tuple[StoreOption, ...]] = (WEIGHTS, *OPTIONS)
+    options: ClassVar[tuple[StoreOption, ...]] = (WEIGHTS, *OF_SCORE, *OPTIONS)
     prefix_stable: bool = True
     never_cold: ClassVar[str] = ""
 
     @classmethod
     def open(cls, request: StoreRequest) -> Self:
         weights, choice = WEIGHTS.read(request.options), IndexChoice.read(request.options)
+        constants = ScoreConstants.read(request.options)
         if request.dsn:
-            return cls(request.dsn, weights, request.progress, choice)
+            return cls(request.dsn, weights, request.progress, choice, constants)
         server = EmbeddedServer()
         server.begin()
-        return cls(server, weights, request.progress, choice)
+        return cls(server, weights, request.progress, choice, constants)
 
     @classmethod
     def check_together(cls, options: Mapping[str, Any]) -> None:
+        check_constants(options)
         check_together(options)
 
     @classmethod
@@ -93,7 +97,7 @@ class PgvectorStore(Store):
     def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
         weights, choice = WEIGHTS.read(options), IndexChoice.read(options)
         server, vector = r"PostgreSQL (?P<postgres>\S+)", r"(?P<vector>\S+)"
-        settings = exactly(score_settings(weights) | SESSION | choice.settings)
+        settings = exactly(score_settings(weights, ScoreConstants.read(options)) | SESSION | choice.settings)
         version = rf"recallbench-pgvector/{REVISION} \({server}, pgvector {vector}\)"
         worked = [{"index": re.escape(INDEX), "plan": _plan_of(weights)}] if choice.is_exact else index_states(choice)
         places = [("given by DSN", r"(?P<dsn>.+)")]
@@ -120,15 +124,16 @@ class PgvectorStore(Store):
         weights: Weights = DEFAULT_WEIGHTS,
         progress: Progress | None = None,
         choice: IndexChoice = EXACT_SEARCH,
+        constants: ScoreConstants = CONSTANTS,
     ) -> None:
         """`server` is a DSN, or an embedded server that becomes this store's own: it is stopped on close."""
         self._server = server
         self._weights = weights
-        self._choice = choice
+        self._choice, self._constants = choice, constants
         self.prefix_stable = choice.is_exact
         self._index: VectorIndex | None = None
         self._progress = progress or Silent()
-        self._sessions = Sessions(server, {**SESSION, **score_settings(weights), **choice.settings})
+        self._sessions = Sessions(server, {**SESSION, **score_settings(weights, constants), **choice.settings})
         self._search: PreparedSearch | None = None
         self._dims = 0
         self._rows = 0
@@ -254,7 +259,7 @@ class PgvectorStore(Store):
         return f"recallbench-pgvector/{REVISION} (PostgreSQL {facts.postgres}, pgvector {vector})"
 
     def settings(self) -> Mapping[str, str]:
-        own = score_settings(self._weights)
+        own = score_settings(self._weights, self._constants)
         with database_errors("reading its settings back"):
             rows = self._open().execute(
                 "SELECT n, current_setting(n) FROM unnest(%s::text[]) AS n",

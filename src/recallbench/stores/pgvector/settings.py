@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from recallbench.stores.pgvector.score_constants import CONSTANTS, ScoreConstants
 from recallbench.stores.pgvector.weights import PARTS, Weights
 
-CONSTANTS = {"bm25_k1": "1.2", "bm25_b": "0.75", "recency_half_life_days": "30", "graph_best": "5"}
 # Exact order and one plan for every question, whatever the server's own settings are.
 SESSION = {
     "plan_cache_mode": "force_generic_plan",
@@ -20,7 +20,7 @@ SESSION = {
 }
 
 
-def score_settings(weights: Weights) -> dict[str, str]:
+def score_settings(weights: Weights, constants: ScoreConstants = CONSTANTS) -> dict[str, str]:
     """The settings that the score reads."""
     factors = {f"weight_{part}": repr(getattr(weights, part)) for part in PARTS}
-    return {f"recallbench.{name}": value for name, value in (factors | CONSTANTS).items()}
+    return {f"recallbench.{name}": value for name, value in (factors | constants.settings).items()}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
 from recallbench.errors import UsageError
+from recallbench.results.costs.prices import read_prices
 from recallbench.results.figures import rounded
+from recallbench.results.metrics import COMPARED
+from recallbench.results.sweep.document import USD
 from recallbench.results.sweep.sensitivity_part import SensitivityPart, StepPart
 from recallbench.scoring.calls import clusters_of
 from recallbench.scoring.choice.sensitivity import (
@@ -16,10 +20,14 @@ from recallbench.scoring.choice.sensitivity import (
     sensitivities,
     sensitivity_design,
 )
-from recallbench.scoring.judgement import Floats
+from recallbench.scoring.judgement import Floats, reaching
+from recallbench.scoring.measures.measure import Measure
+from recallbench.scoring.measures.registry import parse
 from recallbench.studies.sweep.choosing import SHARES, latency
+from recallbench.studies.sweep.costs import usd_per_1000
 from recallbench.studies.sweep.measuring import Measuring, PointOutcome
 from recallbench.studies.sweep.points import Settle, SweepPoint
+from recallbench.studies.sweep.questions import SweepQuestions
 
 Levels = Mapping[str, Sequence[str]]
 
@@ -30,6 +38,15 @@ def design_around(levels: Levels, chosen: Mapping[str, str]) -> SensitivityDesig
     return sensitivity_design([len(values) for values in levels.values()], places)
 
 
+def settings_around(levels: Levels, chosen: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return the parameters of each of them, the chosen one's first."""
+    return [{**chosen, **_changed(levels, setting)} for setting in design_around(levels, chosen).settings]
+
+
+def _changed(levels: Levels, setting: Sequence[int]) -> dict[str, str]:
+    return {name: values[level] for (name, values), level in zip(levels.items(), setting, strict=True)}
+
+
 def measure_around(
     measuring: Measuring, chosen: SweepPoint, levels: Levels, settle: Settle, places: Sequence[int]
 ) -> tuple[SensitivityPart, list[PointOutcome]]:
@@ -37,22 +54,39 @@ def measure_around(
     design = design_around(levels, chosen.parameters)
     points, failures, impossible = dict[int, SweepPoint](), dict[str, str](), dict[str, str]()
     for number, setting in enumerate(design.settings):
-        changed = {name: values[level] for (name, values), level in zip(levels.items(), setting, strict=True)}
+        changed = _changed(levels, setting)
         try:
             points[number] = settle(f"{chosen.name} with {_told(changed)}", {**chosen.parameters, **changed})
         except UsageError as error:
             impossible[_told(changed)] = error.problem
     outcomes = measuring.join(list(points.values()))
     measuring.ask_each(outcomes, places, f"around {chosen.name}")
-    values = np.full((len(design.settings), len(places)), np.nan)
-    times = np.full((len(design.settings), 1), np.nan)
+    questions, measured = measuring.questions, dict[int, PointOutcome]()
     for number, outcome in zip(points, outcomes, strict=True):
         if outcome.failure:
             failures[_told({name: outcome.point.parameters[name] for name in levels})] = outcome.failure
-            continue
-        values[number] = outcome.values(measuring.questions, places)
-        p95 = latency(outcome, SHARES["p95"])
-        times[number] = np.nan if p95 is None else p95
+        else:
+            measured[number] = outcome
+
+    def rows(figures: Callable[[PointOutcome], Floats], width: int = 1) -> Floats:
+        """Return a row of figures for each setting, of NaN where it failed or has none."""
+        found = np.full((len(design.settings), width), np.nan)
+        for number, outcome in measured.items():
+            found[number] = figures(outcome)
+        return found
+
+    def others() -> Iterator[tuple[str, Floats]]:
+        for measure in map(parse, COMPARED):
+            if measure.k <= chosen.plan.options.depth and measure != chosen.measure:
+                values_of = partial(_values_of, measure, questions=questions, places=places)
+                yield str(measure), rows(values_of, len(places))
+        yield "p50 ms", rows(lambda outcome: _single(latency(outcome, SHARES["p50"])))
+        prices = read_prices()
+        yield USD, rows(lambda outcome: _single(usd_per_1000(outcome, questions, prices)))
+
+    values = rows(lambda outcome: outcome.values(questions, places), len(places))
+    times = rows(lambda outcome: _single(latency(outcome, SHARES["p95"])))
+    means = {name: [each.mean for each in sensitivities(design, figures)] for name, figures in others()}
     part = SensitivityPart(
         around=chosen.name,
         design=design.method,
@@ -61,23 +95,48 @@ def measure_around(
         points=len(design.settings),
         failures=failures,
         impossible=impossible,
-        steps=_steps(design, levels, values, times, clusters_of(measuring.questions.at(places))),
+        steps=_steps(design, levels, values, times, clusters_of(questions.at(places)), means),
     )
     return rounded(part), outcomes
 
 
 def _steps(
-    design: SensitivityDesign, levels: Levels, values: Floats, times: Floats, clusters: Sequence[str] | None
+    design: SensitivityDesign,
+    levels: Levels,
+    values: Floats,
+    times: Floats,
+    clusters: Sequence[str] | None,
+    means: Mapping[str, Sequence[float | None]],
 ) -> list[StepPart]:
     names = list(levels)
     moved, slowed = sensitivities(design, values, clusters), sensitivities(design, times)
     return [
-        _step(of_value, of_time, names[of_value.parameter], levels[names[of_value.parameter]])
-        for of_value, of_time in zip(moved, slowed, strict=True)
+        _step(
+            of_value,
+            of_time,
+            names[of_value.parameter],
+            levels[names[of_value.parameter]],
+            {name: each[place] for name, each in means.items()},
+        )
+        for place, (of_value, of_time) in enumerate(zip(moved, slowed, strict=True))
     ]
 
 
-def _step(of_value: Sensitivity, of_time: Sensitivity, name: str, values: Sequence[str]) -> StepPart:
+def _values_of(measure: Measure, outcome: PointOutcome, questions: SweepQuestions, places: Sequence[int]) -> Floats:
+    return measure.values(reaching(outcome.judged(questions, places), measure.k))
+
+
+def _single(value: float | None) -> Floats:
+    return np.array([np.nan if value is None else value])
+
+
+def _step(
+    of_value: Sensitivity,
+    of_time: Sensitivity,
+    name: str,
+    values: Sequence[str],
+    others: dict[str, float | None],
+) -> StepPart:
     start = of_value.start
     return StepPart(
         parameter=name,
@@ -96,6 +155,7 @@ def _step(of_value: Sensitivity, of_time: Sensitivity, name: str, values: Sequen
         p95_ms=of_time.mean,
         p95_least=of_time.least,
         p95_most=of_time.most,
+        others=others,
     )
 
 

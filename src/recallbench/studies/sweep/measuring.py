@@ -77,8 +77,6 @@ class Measuring:
         self._at_once = at_once
         self.outcomes = [PointOutcome(point) for point in points]
         self.questions, self._cache, self._sweep = questions, cache, sweep
-        self.seconds: dict[str, float] = {}
-        """Wall clock of what was done."""
         self.computed = 0
         """The texts that had no vector yet."""
         self._progress, self._today = progress, today

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from recallbench.progress import Progress
+from recallbench.results.sweep.document import BASELINE
 from recallbench.retrieval.timing import SAMPLE
 from recallbench.studies.sweep.kept import SweepCache
 from recallbench.studies.sweep.measuring import Measuring
@@ -29,6 +30,8 @@ class RehearsedPoint:
     seconds: float | None
     """What it would take; None where it failed."""
     failure: str = ""
+    anew: float = 0.0
+    """What it would take to ask it again, whatever is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +43,19 @@ class Rehearsal:
     """Those that each point was asked."""
     embedding: float
     """Seconds for vectors, if none of those that are still needed is kept."""
+    around: int = 0
+    """Points around the chosen one that are none of the sweep's own, at most."""
+    again: int = 0
+    """How often the chosen point and the baseline are asked again."""
 
     @property
     def seconds(self) -> float:
-        """What the points take that did not fail."""
-        return self.embedding + sum(each.seconds or 0.0 for each in self.points)
+        """What the points take that did not fail, and what comes after the choice at most."""
+        own = [each.anew for each in self.points if each.seconds is not None and each.point.name != BASELINE]
+        one = sum(own) / len(own) if own else 0.0
+        baseline = sum(each.anew for each in self.points if each.point.name == BASELINE)
+        further = self.around * one + self.again * (one + baseline)
+        return self.embedding + sum(each.seconds or 0.0 for each in self.points) + further
 
 
 def rehearse(
@@ -60,6 +71,7 @@ def rehearse(
     segments = sum(questions.sizes.values()) / sum(few.sizes.values())
     measuring = Measuring(points, few, None, sweep, progress, date.today(), at_once)
     rehearsed = []
+    anew: dict[str, float] = {}
     with closing(measuring), progress.stage("the dry run", len(points), "points") as advance:
         started = time.perf_counter()
         measuring.open_encoders()
@@ -67,7 +79,13 @@ def rehearse(
         for outcome in measuring.outcomes:
             found = cache.find(outcome.address) if outcome.address else None
             if found is not None and not found.missing(questions.asked):
-                rehearsed.append(RehearsedPoint(outcome.point, kept=True, seconds=0.0))
+                took = sum(found.seconds.values()) + sum(found.milliseconds.values()) / 1000
+                rehearsed.append(RehearsedPoint(outcome.point, kept=True, seconds=0.0, anew=took))
+                advance(1)
+                continue
+            if outcome.address in anew:
+                # It differs from another in nothing but the k that it is judged at.
+                rehearsed.append(RehearsedPoint(outcome.point, kept=False, seconds=0.0, anew=anew[outcome.address]))
                 advance(1)
                 continue
             started = time.perf_counter()
@@ -83,7 +101,8 @@ def rehearse(
             filling = phases.get("ingest", 0.0)
             rest = max(0.0, seconds - filling - phases.get("search", 0.0) - single)
             whole = rest + filling * segments + each + alone
-            rehearsed.append(RehearsedPoint(outcome.point, kept=False, seconds=whole))
+            anew[outcome.address] = whole
+            rehearsed.append(RehearsedPoint(outcome.point, kept=False, seconds=whole, anew=whole))
     return Rehearsal(tuple(rehearsed), len(few.asked), embedding)
 
 

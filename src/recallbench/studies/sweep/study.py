@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from recallbench.runs.placement import results_parent
 from recallbench.stores.postgres import folders
 from recallbench.studies.sweep.address import is_known
 from recallbench.studies.sweep.again import measure_again
-from recallbench.studies.sweep.around import measure_around
+from recallbench.studies.sweep.around import measure_around, settings_around
 from recallbench.studies.sweep.choices import SweepChoices
 from recallbench.studies.sweep.choosing import SweepCandidates, choose
 from recallbench.studies.sweep.costs import usd_per_1000
@@ -53,7 +54,21 @@ class SweepStudy:
 def dry_sweep(file: SweepFile, path: Path, base: Options, choices: SweepChoices, progress: Progress) -> Rehearsal:
     """Check a sweep whole, and ask each of its points a few questions; raises what `sweep` would raise before."""
     points, questions, _ = _prepared(file, path, base, choices, progress)
-    return rehearse(points, questions, SweepCache(base.cache_dir), file.sha256, choices.at_once, progress)
+    rehearsal = rehearse(points, questions, SweepCache(base.cache_dir), file.sha256, choices.at_once, progress)
+    seeds, repeats = choices.again
+    around = _most_around(file, points) if choices.sensitivity else 0
+    return replace(rehearsal, around=around, again=seeds * repeats)
+
+
+def _most_around(file: SweepFile, points: Sequence[SweepPoint]) -> int:
+    """Return how many points around the chosen one are none of the sweep's own, at most."""
+    stated = [point.parameters for point in points]
+    counts = [0]
+    for point in points:
+        if point.name != BASELINE and (levels := parameter_levels(file, stated, point.parameters)):
+            settings = settings_around(levels, point.parameters)
+            counts.append(sum(setting not in stated for setting in settings))
+    return max(counts)
 
 
 def sweep(

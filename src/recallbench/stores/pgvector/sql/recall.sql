@@ -7,7 +7,9 @@ WITH factors AS MATERIALIZED (
         setting('weight_importance') AS importance,
         setting('weight_graph') AS graph,
         setting('recency_half_life_days') AS half_life_days,
-        setting('graph_best') AS graph_best
+        setting('graph_best') AS graph_best,
+        coalesce(nullif(current_setting('recallbench.importance_threshold', true), ''), '0')::double precision
+            AS importance_threshold
 )
 SELECT best.ids, best.scores
 FROM factors f
@@ -31,7 +33,7 @@ CROSS JOIN LATERAL (
             + f.recency * recency(
                 coalesce(asked.asked_at, max(s.occurred_at) OVER scope) - s.occurred_at, f.half_life_days
             )
-            + f.importance * s.importance AS score
+            + f.importance * CASE WHEN s.importance >= f.importance_threshold THEN s.importance ELSE 0 END AS score
         FROM segments s LEFT JOIN lexical ON lexical.id = s.id
         WHERE s.scope = asked.scope
         WINDOW scope AS ()

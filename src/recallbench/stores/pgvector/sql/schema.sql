@@ -50,9 +50,12 @@ CREATE FUNCTION impact(
         * 1099511627776
     ) / 1099511627776;
 
--- Halves with every half-life. Age is never negative; what has no date counts as infinitely old.
+-- Halves with every half-life. Age is never negative; what has no date counts as infinitely old. After a thousand
+-- half-lives nothing is left that a number could hold: Postgres would refuse it.
 CREATE FUNCTION recency(age interval, half_life_days double precision) RETURNS double precision
     LANGUAGE sql IMMUTABLE RETURN CASE
         WHEN age IS NULL THEN 0
-        ELSE exp(-ln(2::double precision) * greatest(0, date_part('epoch', age) / 86400) / half_life_days)
+        ELSE exp(greatest(
+            -700, -ln(2::double precision) * greatest(0, date_part('epoch', age) / 86400) / half_life_days
+        ))
     END;
