@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from recallbench.escaping.sheet import csv_text
 from recallbench.reports.table import Table
 from recallbench.results.sweep.document import SweepDocument
-from recallbench.results.sweep.stability_part import SpreadPart
+from recallbench.results.sweep.stability_part import RepeatedFigurePart
 
 STEM = "stability"
 
@@ -73,5 +73,5 @@ def _still(document: SweepDocument) -> bool:
     return any(spread.least == spread.most for spread in spreads if "@" in spread.figure)
 
 
-def _told(spread: SpreadPart, value: float | None) -> str:
+def _told(spread: RepeatedFigurePart, value: float | None) -> str:
     return "–" if value is None else f"{value:.4f}" if "@" in spread.figure else f"{value:.3f}"

@@ -7,7 +7,7 @@ from pydantic import Field
 from recallbench.results.metrics_part import MetricsPart
 
 
-class SpreadPart(MetricsPart):
+class RepeatedFigurePart(MetricsPart):
     """The spread of one figure of one point."""
 
     point: str
@@ -27,5 +27,5 @@ class StabilityPart(MetricsPart):
     seeds: int = Field(description="1, 2, …: each decides in which order haystacks are filled and questions asked")
     seeded: dict[str, list[str]] = Field(description="stages that are given the seed too, by point")
     questions: int = Field(description="all that count: those that the choice was made by, and those held out")
-    spreads: list[SpreadPart]
+    spreads: list[RepeatedFigurePart]
     failures: list[str] = Field(description="runs that failed, each with its reason")

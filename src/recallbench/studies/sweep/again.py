@@ -8,7 +8,7 @@ from dataclasses import replace
 from recallbench.errors import RecallBenchError
 from recallbench.progress import Progress
 from recallbench.results.figures import rounded
-from recallbench.results.sweep.stability_part import SpreadPart, StabilityPart
+from recallbench.results.sweep.stability_part import RepeatedFigurePart, StabilityPart
 from recallbench.retrieval.pipeline.pipeline import Pipeline
 from recallbench.retrieval.stages.registry import options_of
 from recallbench.scoring.choice.stability import stability
@@ -66,7 +66,7 @@ def measure_again(
 
 def _spreads(
     measuring: Measuring, point: SweepPoint, runs: Sequence[Sequence[PointOutcome]], places: Sequence[int]
-) -> list[SpreadPart]:
+) -> list[RepeatedFigurePart]:
     if not runs:
         return []
     found = [[float(run.values(measuring.questions, places).mean()) for run in of_seed] for of_seed in runs]
@@ -78,9 +78,9 @@ def _spreads(
     return spreads
 
 
-def _spread(point: str, figure: str, runs: list[list[float]]) -> SpreadPart:
+def _spread(point: str, figure: str, runs: list[list[float]]) -> RepeatedFigurePart:
     found = stability(runs)
-    return SpreadPart(
+    return RepeatedFigurePart(
         point=point,
         figure=figure,
         runs=runs,

@@ -6,7 +6,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -18,6 +18,8 @@ from recallbench.whole_file import write_errors, write_whole
 
 FOLDER = "sweeps"
 """The folder of kept answers, in that of the vectors."""
+FAST = 1
+"""The level of compression: a race keeps the answers of a point after each block."""
 
 
 @dataclass(slots=True)
@@ -78,16 +80,16 @@ class SweepCache:
 
     def keep(self, address: str, answers: Answers) -> None:
         """Keep answers; those that failed are left out, to be asked again."""
-        whole = {name: value for name, value in _ANSWERS.dump_python(answers).items() if name != "failed"}
+        whole = {each.name: getattr(answers, each.name) for each in fields(answers) if each.name != "failed"}
         for name in ("deep", "short", "milliseconds"):
-            if whole[name] is not None:
+            if answers.failed and whole[name] is not None:
                 whole[name] = {id: value for id, value in whole[name].items() if id not in answers.failed}
         with write_errors(
             f"answers can't be kept in {self._folder}",
             expected="a writable place with room for it",
             remedy="free some room, or name another place with --cache-dir",
         ):
-            write_whole(self._path(address), gzip.compress(json.dumps(whole).encode(), 6, mtime=0))
+            write_whole(self._path(address), gzip.compress(json.dumps(whole).encode(), FAST, mtime=0))
 
     def drop(self, address: str) -> None:
         """Forget what is kept at an address."""

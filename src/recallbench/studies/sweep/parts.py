@@ -105,6 +105,7 @@ def _point_part(
     parameters: Sequence[str],
 ) -> SweepPointPart:
     plan, answers, questions, name = outcome.point.plan, outcome.answers, candidates.questions, outcome.point.name
+    held_out, slices = sliced_estimates(outcome, questions, candidates.held_out)
     tuning = estimate_at(outcome, questions, candidates.tuning)
     return SweepPointPart(
         name=name,
@@ -117,8 +118,8 @@ def _point_part(
         version="" if answers is None else answers.version,
         estimate=estimate_at(outcome, questions, range(len(questions.asked))),
         tuning=None if tuning is None else tuning.value,
-        held_out=estimate_at(outcome, questions, candidates.held_out),
-        slices=sliced_estimates(outcome, questions, candidates.held_out),
+        held_out=held_out,
+        slices=slices,
         dropped_after=dropped_after,
         passes=name in chosen.passing,
         in_set=name in chosen.part.set,

@@ -13,28 +13,31 @@ from recallbench.scoring.judgement import Bools
 from recallbench.studies.sweep.measuring import PointOutcome
 from recallbench.studies.sweep.questions import SweepQuestions
 
+Sliced = dict[str, dict[str, EstimatePart]]
+
 
 def sliced_estimates(
     outcome: PointOutcome, questions: SweepQuestions, places: Sequence[int]
-) -> dict[str, dict[str, EstimatePart]]:
-    """Return the estimate of a point by slice, under `kind`, `tenant` and `ability`.
+) -> tuple[EstimatePart | None, Sliced]:
+    """Return the estimate of a point, and those by slice, under `kind`, `tenant` and `ability`.
 
-    A division into fewer than two slices is left out, and all of them for a point that was not asked every question.
+    A division into fewer than two slices is left out, and everything for a point that was not asked every question.
     """
     if not places or not outcome.has(questions, places):
-        return {}
+        return None, {}
     asked, judged = questions.at(places), outcome.judged(questions, places)
+    kinds = kind_slices(asked, questions.survey)
+    everything = {OVERALL: kinds.pop(OVERALL)}
     divisions: dict[str, Mapping[str, Bools]] = {
-        "kind": {name: mask for name, mask in kind_slices(asked, questions.survey).items() if name != OVERALL},
+        "kind": kinds,
         "tenant": tenant_slices(asked),
         "ability": ability_slices(asked, outcome.point.plan.corpus.name),
     }
     measures, clusters = [outcome.point.measure], clusters_of(asked)
-    return {
-        what: {
-            name: rounded(estimate_part(found))
-            for name, (found,) in estimates(measures, judged, clusters, slices).items()
-        }
-        for what, slices in divisions.items()
-        if len(slices) > 1
-    }
+
+    def parts(slices: Mapping[str, Bools]) -> dict[str, EstimatePart]:
+        found = estimates(measures, judged, clusters, slices)
+        return {name: rounded(estimate_part(estimate)) for name, (estimate,) in found.items()}
+
+    sliced = {what: parts(slices) for what, slices in divisions.items() if len(slices) > 1}
+    return parts(everything)[OVERALL], sliced
