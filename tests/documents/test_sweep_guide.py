@@ -71,6 +71,32 @@ def test_the_commands_give_the_tables(tmp_path: Path, locomo_vectors: dict[str, 
     assert [[k, *row.split(" | ")] for k, row in rows] == [by_k[k] for k in ("3", "4", "5", "10")]
 
 
+@pytest.mark.marked
+@pytest.mark.real_data
+def test_the_choice_passes_its_gate_and_another_pipeline_does_not(
+    tmp_path: Path, locomo_vectors: dict[str, str]
+) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    part = blocks(section(GUIDE, "### The choice in CI"))
+    (settings,) = [block.body for block in part if block.language == "toml"]
+    (tmp_path / "recallbench.toml").write_text(settings)
+    lines = [line for block in part if block.language == "sh" for line in block.body.splitlines()]
+    assert lines.pop(0) == "cp examples/pipelines/lexical.toml memory.toml"
+    (tmp_path / "memory.toml").write_bytes((ROOT / "examples/pipelines/lexical.toml").read_bytes())
+    for line in lines:
+        done = recallbench(*shlex.split(line)[1:], cwd=tmp_path, env=locomo_vectors)
+        assert done.returncode == 0, done.stderr
+    told = re.findall(r"^\| memory \|.*\|$", section(GUIDE, "### The choice in CI"), re.MULTILINE)
+    assert len(told) == 8
+    assert [row for row in told if "p95" not in row and row not in done.stdout] == []
+    other = ("--pipeline", "examples/pipelines/lexical-mmr.toml", "--embedder", "minilm", "--folder", "nights/third")
+    assert recallbench("run", "locomo", *other, cwd=tmp_path, env=locomo_vectors).returncode == 0
+    refused = recallbench("gate", cwd=tmp_path, env=locomo_vectors)
+    assert refused.returncode == 2
+    (said,) = [block.body for block in part if block.language == "text"]
+    assert said.strip() in refused.stderr
+
+
 def test_the_gates_of_the_guide_are_those_of_the_file() -> None:
     (words,) = [each for each in commands(section(GUIDE, STEPS[2])) if "--gate" in each]
     stated = tomllib.loads((ROOT / "examples/sweeps/5-gate.toml").read_text())["run"]["gate"]
