@@ -63,3 +63,16 @@ def test_a_threshold_of_importance_is_swept_over_what_is_labelled(tmp_path: Path
     assert points[0]["variant"] != points[1]["variant"]
     # Ranked by importance d5 comes behind d9 to d6. From 0.8 on d9 and d8 count alone, then all others in their order.
     assert [point["estimate"]["value"] for point in points] == [1 / 5, 1 / 8]
+
+
+def test_a_pipeline_without_vectors_is_let_off_the_encoder_of_the_others_and_keeps_its_name(tmp_path: Path) -> None:
+    (tmp_path / "lexical.toml").write_text('[[stage]]\nkind = "search"\nmethod = "lexical"\n')
+    (tmp_path / "dense.toml").write_text('[[stage]]\nkind = "search"\nmethod = "dense"\n')
+    swept = '[parameters]\npipeline = ["lexical.toml", "dense.toml"]\n[baseline]\n'
+    (tmp_path / "legs.toml").write_text(swept)
+    words = ("sweep", "legs.toml", "canary-locomo", "--embedder", "hash", "--store", "exact")
+    done = recallbench(*words, "--out", "out", "-q", cwd=tmp_path)
+    assert done.returncode == 0
+    first, second, *_ = document(tmp_path)["points"]
+    assert [point["in_force"]["pipeline"].split()[0] for point in (first, second)] == ["lexical.toml", "dense.toml"]
+    assert "Held-out recall_any@10 by kind:" in done.stdout

@@ -187,6 +187,7 @@ def _show(document: SweepDocument, folder: Path, format: str) -> None:
     from recallbench.escaping.document import plain
     from recallbench.reports.sweep.page import page
     from recallbench.reports.sweep.sensitivity import sensitivity_table
+    from recallbench.reports.sweep.slices import slice_tables
     from recallbench.reports.sweep.stability import stability_table
     from recallbench.reports.sweep.tables import point_sheet, point_table
     from recallbench.reports.sweep.words import choice_lines, conclusion, failures, header, notes, title
@@ -201,6 +202,6 @@ def _show(document: SweepDocument, folder: Path, format: str) -> None:
     else:
         places = [f"page: {folder / PAGE}", f"report: {folder / REPORT}"]
         below = [*choice_lines(document), *notes(document), *failures(document), *places]
-        further = [each for each in (sensitivity_table(document), stability_table(document)) if each is not None]
-        tables = [part for table in further for part in (f"{table.caption}:", table)]
+        further = [*slice_tables(document), sensitivity_table(document), stability_table(document)]
+        tables = [part for table in further if table is not None for part in (f"{table.caption}:", table)]
         print_parts(title(document), header(document), point_table(document), *tables, *below, conclusion(document))

@@ -74,7 +74,11 @@ def _knee_line(knee: SweepKneePart | None) -> str:
 def notes(document: SweepDocument) -> list[str]:
     """Return how the points came about, a sentence each."""
     kept = sum(point.kept for point in document.points)
-    dependent = f" in {document.clusters} clusters of dependent ones" if document.clusters else ""
+    dependent = (
+        f" in {document.clusters} cluster{'s' if document.clusters > 1 else ''} of dependent ones"
+        if document.clusters
+        else ""
+    )
     drawn = f", seed {document.seed}" if document.method == "random" else ""
     days = sorted({f"{point.measured} on {point.cpu}" for point in document.points if point.measured})
     race = document.race
@@ -147,11 +151,10 @@ def conclusion(document: SweepDocument) -> str:
             f"{choice.margin:g}, so luck may have made it."
         )
     if choice.gain is not None:
-        between = (
-            ""
-            if choice.gain_low is None or choice.gain_high is None
-            else f" ({choice.gain_low:+.4f} to {choice.gain_high:+.4f})"
-        )
+        between = f" ({choice.gain_low:+.4f} to {choice.gain_high:+.4f})" if choice.gain_low is not None else ""
+        units = document.split.held_out_units if document.split is not None else 0
+        if choice.gain_low is None or choice.gain_high is None:
+            between = f" (no interval: {units} clusters held out are too few)" if document.clusters else ""
         sentences.append(f"Held out it is {choice.gain:+.4f}{between} against the {BASELINE}.")
     return " ".join([*sentences, *([unfinished] if document.failed else [])])
 
@@ -164,7 +167,10 @@ def named(point: SweepPointPart) -> str:
 
 def files() -> str:
     """Return which file has what."""
-    return f"`{NAME}` has every figure; answers are kept by their addresses, so a later sweep asks none of them again."
+    return (
+        f"`{NAME}` has every figure; answers are kept by their addresses, so a later sweep asks none of them again, "
+        "but for points that an endpoint or code of your own has a part in."
+    )
 
 
 def _units(count: int, unit: str) -> str:

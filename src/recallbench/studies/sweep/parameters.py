@@ -10,6 +10,7 @@ from typing import Any
 
 from recallbench.confidential import without_secrets
 from recallbench.errors import UsageError
+from recallbench.retrieval.pipeline.opening import pipeline_needs_vectors
 from recallbench.retrieval.pipeline.pipeline import Pipeline
 from recallbench.retrieval.stages.registry import options_of
 from recallbench.retrieval.stages.stage import positive
@@ -43,6 +44,9 @@ def configure(base: Options, values: Mapping[str, str], folder: Path) -> Configu
     for name in OF_RUN:
         if name in values:
             options = replace(options, **{name: _of_run(name, values[name], folder)})
+    if "pipeline" in values and "store" not in values and options.pipeline and not options.pipeline.searches_store:
+        # The store under test is for the points that search it.
+        options = replace(options, store=None, store_options={})
     tables = _tables(options.pipeline)
     store_options = dict(options.store_options)
     for name, value in values.items():
@@ -63,7 +67,7 @@ def configure(base: Options, values: Mapping[str, str], folder: Path) -> Configu
         changed = Pipeline.of(tables.values(), pipeline.source)
         pipeline = pipeline if changed == pipeline else changed
     options = replace(options, pipeline=pipeline, store_options=store_options)
-    if "store" in values and "embedder" not in values and _is_without_vectors(options):
+    if {"store", "pipeline"} & values.keys() and "embedder" not in values and _is_without_vectors(options):
         options = replace(options, embedder=None, max_tokens=None)
     return Configured(options, k)
 
@@ -84,7 +88,9 @@ def value_in_force(name: str, plan: Plan, k: int) -> str:
         default = "" if declared is None or declared.default is None else declared.default
         return without_secrets(plan.options.store_options).get(option, default)
     of_run = {"store": plan.store, "embedder": plan.embedder, "max_tokens": plan.options.max_tokens}
-    value = (pipeline.source if pipeline is not None else None) if name == "pipeline" else of_run.get(name)
+    # A pipeline that is a search alone is settled to none, but has its name.
+    stated = pipeline or plan.options.pipeline
+    value = (stated.source if stated is not None else None) if name == "pipeline" else of_run.get(name)
     return "" if value is None else str(value)
 
 
@@ -123,10 +129,11 @@ def _of_run(name: str, value: str, folder: Path) -> Any:
 
 
 def _is_without_vectors(options: Options) -> bool:
-    """Return whether a store that stands alone has no use for an encoder that other points have."""
-    if options.pipeline is not None or options.store is None:
-        return False
-    return not asks_vectors(options.store, environ=options.environ, options=options.store_options)
+    """Return whether a point has no use for an encoder that other points have."""
+    about = {"environ": options.environ, "options": options.store_options}
+    if options.pipeline is not None:
+        return not pipeline_needs_vectors(options.pipeline, options.store or REFERENCE_STORE, **about)
+    return options.store is not None and not asks_vectors(options.store, **about)
 
 
 def _k(value: str, depth: int) -> int:
