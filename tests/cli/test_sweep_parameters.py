@@ -74,5 +74,5 @@ def test_a_pipeline_without_vectors_is_let_off_the_encoder_of_the_others_and_kee
     done = recallbench(*words, "--out", "out", "-q", cwd=tmp_path)
     assert done.returncode == 0
     first, second, *_ = document(tmp_path)["points"]
-    assert [point["in_force"]["pipeline"].split()[0] for point in (first, second)] == ["lexical.toml", "dense.toml"]
+    assert [point["in_force"]["pipeline"] for point in (first, second)] == ["lexical.toml", "dense.toml"]
     assert "Held-out recall_any@10 by kind:" in done.stdout

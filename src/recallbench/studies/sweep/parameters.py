@@ -11,7 +11,7 @@ from typing import Any
 from recallbench.confidential import without_secrets
 from recallbench.errors import UsageError
 from recallbench.retrieval.pipeline.opening import pipeline_needs_vectors
-from recallbench.retrieval.pipeline.pipeline import Pipeline
+from recallbench.retrieval.pipeline.pipeline import SEARCH_ALONE, Pipeline
 from recallbench.retrieval.stages.registry import options_of
 from recallbench.retrieval.stages.stage import positive
 from recallbench.runs.options import Options
@@ -90,7 +90,8 @@ def value_in_force(name: str, plan: Plan, k: int) -> str:
     of_run = {"store": plan.store, "embedder": plan.embedder, "max_tokens": plan.options.max_tokens}
     # A pipeline that is a search alone is settled to none, but has its name.
     stated = pipeline or plan.options.pipeline
-    value = (stated.source if stated is not None else None) if name == "pipeline" else of_run.get(name)
+    named = stated.source.removesuffix(SEARCH_ALONE).strip() if stated is not None else None
+    value = named if name == "pipeline" else of_run.get(name)
     return "" if value is None else str(value)
 
 
