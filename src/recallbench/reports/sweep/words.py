@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.results.environment import recorded_load
 from recallbench.results.metrics import EstimatePart
 from recallbench.results.sweep.document import BASELINE, NAME, USD, SweepDocument, SweepKneePart, SweepPointPart
 
@@ -95,7 +96,25 @@ def notes(document: SweepDocument) -> list[str]:
         "p50 and p95 are nearest ranks of single warm searches, one caller at a time, vectors there already; a leg "
         f"that several points share is timed once: {'; '.join(days)}.",
         *_callers(document),
+        *_machine(document),
+        *_costs(document),
         *([f"Gates: {', '.join(document.gates)}."] if document.gates else []),
+    ]
+
+
+def _machine(document: SweepDocument) -> list[str]:
+    """Return what else the machine did, where it was not quiet: points are chosen by their times."""
+    load = recorded_load(document.environment)
+    return [] if load is None or load.quiet else [f"{load.sentence} Times stand under that; kept ones under their own."]
+
+
+def _costs(document: SweepDocument) -> list[str]:
+    """Return what is in the cost of a question, where one is told."""
+    if all(point.usd_per_1000 is None for point in document.points):
+        return []
+    return [
+        "USD/1000 is a processor for as long as a single search takes, and the first k hits as what an answering model "
+        "reads, at the prices of `recallbench costs`; what a site or `costs` tells of a result is without that reading."
     ]
 
 

@@ -26,17 +26,21 @@ class BestSet:
     """With it, every point that is as good as the best is in the set."""
     support: Support
     method: str
+    among: int
+    """The points that it was chosen from."""
 
     @property
     def description(self) -> str:
         """Return the set as a sentence without its stop."""
+        if self.among == 1:
+            return "there was only one point to choose, so that nothing was compared"
         if len(self.points) == 1:
             return f"one point is better than all others (confidence {self.confidence:.0%})"
         if self.told_apart is None:
             return f"no two of {len(self.points)} points could be told apart: {self.support.description}"
         return (
             f"{len(self.points)} points can't be told from the best (confidence {self.confidence:.0%}): "
-            f"less than {self.told_apart:.3f} below it"
+            f"one that lies {self.told_apart:.4f} or more below it would have been told from it"
         )
 
 
@@ -65,6 +69,7 @@ def raced_set(raced: Raced, values: Floats, costs: Sequence[float | None] | None
         confidence=raced.confidence,
         support=raced.support,
         method=raced.method,
+        among=len(raced.alive) + len(raced.dropped),
     )
 
 

@@ -30,7 +30,7 @@ class NonInferior:
     """The choice by non-inferiority, and what it rests on."""
 
     chosen: int
-    """The fastest point that is shown to be non-inferior; where none is, the one seen best."""
+    """The fastest point that is shown to be non-inferior; where none is, the one seen best, the fastest of equals."""
     shown: bool
     """Whether the chosen point is shown to be non-inferior to all others; else it is only the one seen best."""
     best: int
@@ -70,7 +70,7 @@ def non_inferior(
         raise ValueError(f"{len(latencies)} latencies for {len(values)} points")
     points = point_totals(values, clusters)
     means = points.means
-    best = int(np.argmax(means))
+    best = min(np.flatnonzero(means >= means.max() - _EQUAL).tolist(), key=lambda point: latencies[point])
     ps = _corrected(points.totals, points.counts.astype(np.float64) * margin)
     shown = [point for point, p in enumerate(ps) if p <= error + _EQUAL]
     chosen = min(shown, key=lambda point: (latencies[point], -means[point])) if shown else best

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from recallbench.errors import UsageError
+from recallbench.progress import Progress
 from recallbench.results.sweep.document import BASELINE
 from recallbench.runs.options import Options
 from recallbench.runs.plan import Plan, plan_run
@@ -36,10 +37,13 @@ Settle = Callable[[str, Mapping[str, str]], SweepPoint]
 """Settles a point, given its name and its parameters; raises UsageError where these can't go together."""
 
 
-def settle_points(file: SweepFile, base: Options, measure: Measure, folder: Path) -> list[SweepPoint]:
+def settle_points(
+    file: SweepFile, base: Options, measure: Measure, folder: Path, progress: Progress
+) -> list[SweepPoint]:
     """Return every point of a sweep, the baseline last where there is one.
 
-    Raises what is wrong with any of them, with its place: nothing has run by then. `folder` is that of the file.
+    Combinations of a grid or a draw that can't go together, though each value does with others, are left out and told.
+    Raises what else is wrong with any of them, with its place: nothing has run by then. `folder` is that of the file.
     """
     settle = settler(file, base, measure, folder)
     named = [(f"p{number}", values) for number, values in enumerate(draw_points(file), 1)]
@@ -52,7 +56,31 @@ def settle_points(file: SweepFile, base: Options, measure: Measure, folder: Path
             found=str(measure),
             remedy=f"ask for deeper rankings: --depth {measure.k}",
         )
-    return [settle(name, values) for name, values in named]
+    points: list[SweepPoint] = []
+    refused: list[tuple[Mapping[str, str], UsageError]] = []
+    for name, values in named:
+        try:
+            points.append(settle(name, values))
+        except UsageError as error:
+            if name == BASELINE or file.method == "list":
+                raise
+            refused.append((values, error))
+    sound = {pair for point in points for pair in point.parameters.items()}
+    for combination, refusal in refused:
+        if not all(pair in sound or _stands_alone(settle, *pair) for pair in combination.items()):
+            raise refusal
+    if refused:
+        reason = refused[0][1].problem.partition("): ")[2]
+        progress.note(f"{len(refused)} of {len(named)} combinations are left out: {reason}")
+    return points
+
+
+def _stands_alone(settle: Settle, parameter: str, value: str) -> bool:
+    try:
+        settle(parameter, {parameter: value})
+    except UsageError:
+        return False
+    return True
 
 
 def settler(file: SweepFile, base: Options, measure: Measure, folder: Path) -> Settle:

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.interruption import InterruptedWithResult
+from recallbench.machine_load import MachineLoad, MachineReading
 from recallbench.progress import Progress
 from recallbench.results.costs.prices import read_prices
+from recallbench.results.environment import load_document
 from recallbench.results.folder import check_writable, folder_name, free_folder
 from recallbench.results.sweep.document import BASELINE, SweepDocument
 from recallbench.results.sweep.sensitivity_part import SensitivityPart
@@ -79,7 +81,7 @@ def sweep(
 
     Answers are kept point by point: after an interruption the same sweep goes on from them.
     """
-    begun, started = datetime.now(UTC), time.perf_counter()
+    begun, started, before = datetime.now(UTC), time.perf_counter(), MachineReading.take()
     folder = free_folder(results_parent(base), folder_name(f"sweep_{file.name}", today, base.label))
     check_writable(folder)
     points, questions, parts = _prepared(file, path, base, choices, progress)
@@ -111,7 +113,9 @@ def sweep(
     told["gates"] = [str(each) for each in choices.requirements]
     told["at_once"] = choices.at_once
     told["seconds"] = {"all": round(time.perf_counter() - started, 3)}
-    told["environment"] = {"started": begun.isoformat(timespec="seconds"), **document.environment}
+    load = MachineLoad.between(before, MachineReading.take())
+    about = {"started": begun.isoformat(timespec="seconds"), **load_document(load)}
+    told["environment"] = {**about, **document.environment}
     document = document.model_copy(update=told)
     written = write_sweep(folder, document)
     if document.is_whole:
@@ -166,7 +170,9 @@ def _prepared(
     file: SweepFile, path: Path, base: Options, choices: SweepChoices, progress: Progress
 ) -> tuple[list[SweepPoint], SweepQuestions, Parts]:
     """Return points and questions; raises all that can be known to be wrong before anything runs."""
-    points = settle_points(file, base, choices.measure, path.parent)
+    points = settle_points(file, base, choices.measure, path.parent, progress)
+    for line in dict.fromkeys(line for point in points for line in point.plan.announcements):
+        progress.note(line)
     check_requirements(choices.requirements, points, base.depth)
     questions = open_questions(points[0].plan.open_corpus(progress), base)
     parts = split_parts(questions)

@@ -1,0 +1,33 @@
+"""What a sweep says before it asks anything: combinations that can't go together, and answers that an index caps."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from commandline import recallbench
+
+RUN = '[run]\ncorpus = "canary-locomo"\nembedder = "hash"\nout = "out"\nlimit = 40\nset = {weights = "cosine"}\n'
+
+
+def test_combinations_that_cannot_go_together_are_left_out_and_told(tmp_path: Path) -> None:
+    swept = '[parameters]\n"set.index" = ["exact", "hnsw"]\n"set.ef_search" = [10, 60]\n'
+    (tmp_path / "index.toml").write_text(RUN + swept)
+    done = recallbench("sweep", "index.toml", "--no-race", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "2 of 4 combinations are left out: --set index=exact has no use for --set ef_search" in done.stderr
+    assert "ef_search 10 caps every answer at 10 of the 50 hits asked for" in done.stderr
+    points = json.loads(next((tmp_path / "out").glob("*/sweep.json")).read_text())["points"]
+    assert [(point["name"], point["parameters"]) for point in points] == [
+        ("p3", {"set.index": "hnsw", "set.ef_search": "10"}),
+        ("p4", {"set.index": "hnsw", "set.ef_search": "60"}),
+    ]
+
+
+def test_a_value_that_goes_with_nothing_is_an_error(tmp_path: Path) -> None:
+    swept = '[parameters]\n"set.index" = ["hnsw"]\n"set.ef_search" = [10, "many"]\n'
+    (tmp_path / "index.toml").write_text(RUN + swept)
+    done = recallbench("sweep", "index.toml", "--no-race", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "ef_search" in done.stderr
+    assert not (tmp_path / "out").exists()
