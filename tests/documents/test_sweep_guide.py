@@ -101,3 +101,12 @@ def test_the_gates_of_the_guide_are_those_of_the_file() -> None:
     (words,) = [each for each in commands(section(GUIDE, STEPS[2])) if "--gate" in each]
     stated = tomllib.loads((ROOT / "examples/sweeps/5-gate.toml").read_text())["run"]["gate"]
     assert [words[i + 1] for i, word in enumerate(words) if word == "--gate"] == stated
+
+
+def test_the_file_that_explains_files_is_one(tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (block,) = [block for block in blocks(section(GUIDE, "## The file")) if block.language == "toml"]
+    (tmp_path / "drawn.toml").write_text(block.body)
+    done = recallbench("sweep", "drawn.toml", "--dry-run", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.startswith("dry run of drawn: 7 points")
