@@ -18,9 +18,10 @@ from recallbench.progress import Progress
 from recallbench.retrieval.pipeline.shared_legs import SharedLegs
 from recallbench.retrieval.record import Calls
 from recallbench.runs.fresh_retrieval import embed_texts
-from recallbench.scoring.calls import judge_calls
+from recallbench.scoring.calls import judge_calls, judge_positions
 from recallbench.scoring.choice.race import Race, Raced
 from recallbench.scoring.judgement import Floats, Judged, reaching
+from recallbench.scoring.measures.measure import Measure
 from recallbench.studies.sweep.address import answers_address
 from recallbench.studies.sweep.asking import AskedSystem
 from recallbench.studies.sweep.kept import Answers, SweepCache
@@ -54,6 +55,16 @@ class PointOutcome:
         """Return the value of each of these questions."""
         measure = self.point.measure
         return measure.values(reaching(self.judged(questions, places), measure.k))
+
+    def handed_on(self, questions: SweepQuestions, places: Sequence[int], measure: Measure) -> Judged:
+        """Return the judgement, for another measure, of the hits that it hands on: its k best, and none below."""
+        assert self.answers is not None
+        plan, k = self.point.plan, min(measure.k, self.point.measure.k)
+        calls = Calls(plan.rules.default_k, plan.options.depth)
+        retrieval = self.answers.retrieval(questions.at(places), questions.sizes, calls)
+        shallow = retrieval.short if k <= calls.k else None
+        rankings = retrieval.rankings if shallow is None else shallow
+        return judge_positions(retrieval, [ranking.positions[:k] for ranking in rankings], measure.k)
 
     def has(self, questions: SweepQuestions, places: Sequence[int]) -> bool:
         """Return whether all of these questions were asked of it."""

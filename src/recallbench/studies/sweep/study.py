@@ -170,5 +170,5 @@ def _prepared(
     check_requirements(choices.requirements, points, base.depth)
     questions = open_questions(points[0].plan.open_corpus(progress), base)
     parts = split_parts(questions)
-    refuse_out_of_reach(choices.requirements, questions, parts.tuning)
+    refuse_out_of_reach(choices.requirements, points, questions, parts.tuning)
     return points, questions, parts
