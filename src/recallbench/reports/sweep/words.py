@@ -6,10 +6,22 @@ from collections.abc import Mapping, Sequence
 
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.results.metrics import EstimatePart
-from recallbench.results.sweep.document import BASELINE, NAME, USD, SweepDocument, SweepKneePart, SweepPointPart
+from recallbench.results.sweep.document import (
+    BASELINE,
+    NAME,
+    USD,
+    HeldOutGatePart,
+    SweepDocument,
+    SweepKneePart,
+    SweepPointPart,
+)
 
 MEMBERS = 10
 """Points of a set or a front that are named."""
+GATES_CHOOSE = (
+    "Gates choose by the tuning questions, where of many points one may pass by luck; what holds of the chosen one on "
+    "those held out is said beside each."
+)
 
 
 def title(document: SweepDocument) -> str:
@@ -46,7 +58,26 @@ def choice_lines(document: SweepDocument) -> list[str]:
     if choice.cost_front:
         lines += _front_lines(choice.cost_front, USD, cost_shares)
         lines += [_knee_line(choice.cost_knee)]
-    return lines
+    return [*lines, *map(gate_line, choice.gates)]
+
+
+def gate_line(gate: HeldOutGatePart) -> str:
+    """Return whether the chosen point keeps a gate on the questions held out, and how surely."""
+    if gate.value is None or gate.limit is None:
+        return f"Gate {gate.gate}, held out: not known, since the chosen point or the {BASELINE} has no figure there."
+    compared = f" against {gate.limit:.4g} of the {BASELINE}" if gate.gate.endswith(BASELINE) else ""
+    between = f"; no interval: {gate.method}"
+    if gate.low is not None or gate.high is not None:
+        what = "difference" if gate.of_difference else "95%"
+        low, high = ("–" if bound is None else f"{bound:.4g}" for bound in (gate.low, gate.high))
+        between = f" ({what} {low} to {high})"
+    seen = "kept" if gate.kept else "missed"
+    sure = {
+        "passes": f"{seen}, by its whole interval",
+        "fails": f"{seen}, by its whole interval",
+        "inconclusive": f"{seen} as seen, but not shown",
+    }[gate.outcome]
+    return f"Gate {gate.gate}, held out: {sure}: {gate.value:.4g}{compared}{between}."
 
 
 def _more(names: Sequence[str]) -> str:
@@ -95,7 +126,7 @@ def notes(document: SweepDocument) -> list[str]:
         "p50 and p95 are nearest ranks of single warm searches, one caller at a time, vectors there already; a leg "
         f"that several points share is timed once: {'; '.join(days)}.",
         *_callers(document),
-        *([f"Gates: {', '.join(document.gates)}."] if document.gates else []),
+        *([f"Gates: {', '.join(document.gates)}. {GATES_CHOOSE}"] if document.gates else []),
     ]
 
 
@@ -156,6 +187,13 @@ def conclusion(document: SweepDocument) -> str:
         if choice.gain_low is None or choice.gain_high is None:
             between = f" (no interval: {units} clusters held out are too few)" if document.clusters else ""
         sentences.append(f"Held out it is {choice.gain:+.4f}{between} against the {BASELINE}.")
+    if choice.missed:
+        missed = ", ".join(gate.gate for gate in choice.missed)
+        sentences.append(
+            f"Don't: on the questions held out it is shown to miss {missed}, which it keeps by the others."
+        )
+    elif seen := [gate.gate for gate in choice.gates if gate.kept is False]:
+        sentences.append(f"On the questions held out it seems to miss {', '.join(seen)}, which is not shown.")
     return " ".join([*sentences, *([unfinished] if document.failed else [])])
 
 

@@ -87,6 +87,22 @@ class SweepKneePart(MetricsPart):
     worth: float = Field(description="what a doubling of the price must gain")
 
 
+GateOutcome = Literal["passes", "fails", "inconclusive"]
+
+
+class HeldOutGatePart(MetricsPart):
+    gate: str
+    tuning: float | None = Field(description="by the questions to choose by, which the gate was judged on")
+    value: float | None = Field(description="by the questions held out; a cost is that of all questions")
+    limit: float | None = Field(description="what the gate holds it to: its bound, or the baseline's held-out value")
+    kept: bool | None = Field(description="whether the held-out value keeps the gate; null where one is not known")
+    of_difference: bool = Field(description="low and high are of the paired difference from the baseline")
+    low: float | None
+    high: float | None
+    method: str = Field(description="of the interval, or why there is none")
+    outcome: GateOutcome = Field(description="fails: the whole interval is on the wrong side; passes: on the right one")
+
+
 class ChoicePart(MetricsPart):
     chosen: str | None = Field(description="null where no point keeps the gates")
     shown: bool = Field(description="it is shown to be non-inferior to all others; else it is only the one seen best")
@@ -106,6 +122,14 @@ class ChoicePart(MetricsPart):
     gain_high: float | None
     methods: list[str]
     why_none: str = Field(description="why nothing is chosen; empty where something is")
+    gates: list[HeldOutGatePart] = Field(
+        default_factory=list, description="of the chosen point, on the questions held out; empty without gates or them"
+    )
+
+    @property
+    def missed(self) -> list[HeldOutGatePart]:
+        """The gates that the chosen point is shown to miss on the questions held out."""
+        return [gate for gate in self.gates if gate.outcome == "fails"]
 
 
 class SweepDocument(MetricsPart):
