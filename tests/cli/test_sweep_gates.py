@@ -101,6 +101,7 @@ def test_a_gate_that_held_out_questions_neither_keep_nor_miss_for_sure_is_said_a
     assert (code, told["value"], told["kept"], told["outcome"]) == (0, 0.9375, False, "inconclusive")
     assert told["low"] < 0.95 < told["high"]
     assert "Gate recall_any@10 >= 0.95, held out: missed as seen, but not shown: 0.9375 (95% 0." in printed
+    assert "each with its share of resamples of the questions, prices as measured: p1 (100%)." in printed
     assert printed.endswith("it seems to miss recall_any@10 >= 0.95, which is not shown.\n")
     code, printed, choice = swept(lucky, 0, "recall_any@10 >= 0.9")
     assert (code, choice["gates"][0]["outcome"]) == (0, "passes")

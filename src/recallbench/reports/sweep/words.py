@@ -88,7 +88,10 @@ def _front_lines(front: Sequence[str], prices: str, shares: Mapping[str, float |
     if not front:
         return []
     named = ", ".join(f"{name} ({shares.get(name) or 0.0:.0%})" for name in front[:MEMBERS])
-    return [f"Pareto front over {prices}, each with its share of resamples: {named}{_more(front)}."]
+    return [
+        f"Pareto front over {prices}, each with its share of resamples of the questions, prices as measured: {named}"
+        f"{_more(front)}."
+    ]
 
 
 def _knee_line(knee: SweepKneePart | None) -> str:
@@ -97,8 +100,8 @@ def _knee_line(knee: SweepKneePart | None) -> str:
     if knee.point is None:
         return f"{knee.reason[0].upper()}{knee.reason[1:]} (over {knee.price})."
     return (
-        f"Knee over {knee.price}: {knee.point}, in {knee.support:.0%} of resamples (95% of knees between "
-        f"{knee.low:.3g} and {knee.high:.3g}); where a doubling must gain {knee.worth:g}."
+        f"Knee over {knee.price}: {knee.point}, in {knee.support:.0%} of resamples of the questions (95% of knees "
+        f"between {knee.low:.3g} and {knee.high:.3g}); where a doubling must gain {knee.worth:g}."
     )
 
 

@@ -41,7 +41,9 @@ class SweepPointPart(MetricsPart):
     dropped_after: int | None = Field(description="questions after which the race dropped it; null where it did not")
     passes: bool = Field(description="it keeps every gate, on the questions that the choice is made by")
     in_set: bool = Field(description="it can't be told from the best that keeps the gates")
-    front_share: float | None = Field(description="share of resamples with it on the Pareto front; null off the choice")
+    front_share: float | None = Field(
+        description="share of resamples of the questions with it on the front, times as measured; null off the choice"
+    )
     cost_front_share: float | None = Field(description="the same over what 1,000 questions cost")
     usd_per_1000: float | None = Field(description="what 1,000 questions cost; null where it is not known")
     p50_ms: float | None = Field(description="of single warm searches, nearest rank; null where none was timed")
@@ -81,7 +83,7 @@ class SweepKneePart(MetricsPart):
     point: str | None = Field(description="null where there is no knee")
     reason: str = Field(description="why there is none")
     price: str = Field(description="what the curve is drawn over")
-    support: float = Field(description="share of resamples with this very point")
+    support: float = Field(description="share of resamples of the questions with this very point, prices as measured")
     low: float = Field(description="95% of the resampled knees lie between these prices")
     high: float
     worth: float = Field(description="what a doubling of the price must gain")
