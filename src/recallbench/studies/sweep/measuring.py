@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from recallbench.embedding.embedder import Embedder
+from recallbench.embedding.machine import cpu_model
 from recallbench.errors import RecallBenchError
 from recallbench.progress import Progress
 from recallbench.retrieval.pipeline.shared_legs import SharedLegs
@@ -96,6 +97,9 @@ class Measuring:
         self._legs: dict[Encoder, SharedLegs] = {}
         self._systems: dict[str, AskedSystem] = {}
         self._fresh: set[str] = set()
+        self._cpu = cpu_model()
+        self._elsewhere: set[str] = set()
+        """Other processors that kept times are of."""
 
     @property
     def question_count(self) -> int:
@@ -236,7 +240,15 @@ class Measuring:
         return system
 
     def _find(self, address: str) -> Answers | None:
-        return None if self._cache is None else self._cache.find(address)
+        """Return what is kept at an address, without the times of another processor and the answers they are of."""
+        found = None if self._cache is None else self._cache.find(address)
+        if found is None:
+            return None
+        here = found.timed_on(self._cpu)
+        if here is not found and found.cpu not in self._elsewhere:
+            self._elsewhere.add(found.cpu)
+            self._progress.note(f"some times that are kept are of {found.cpu}: the timed questions are asked again")
+        return here
 
     def _end(self, outcome: PointOutcome) -> None:
         """Close the system of a point; the next one that needs it opens it again."""
