@@ -327,3 +327,5 @@ def test_a_sweep_is_printed_in_every_format(tmp_path: Path) -> None:
     chart = page.partition("```mermaid\n")[2].partition("```")[0].splitlines()
     assert chart[0] == "xychart-beta"
     assert sorted(chart[2].removeprefix("    x-axis [").removesuffix("]").split(", ")) == ["baseline", "p2"]
+    # Bars are read by their length: the axis begins at 0.
+    assert chart[3] == '    y-axis "recall_any@10" 0 --> 1.00'
