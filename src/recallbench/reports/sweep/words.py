@@ -18,10 +18,7 @@ from recallbench.results.sweep.document import (
 
 MEMBERS = 10
 """Points of a set or a front that are named."""
-GATES_CHOOSE = (
-    "Gates choose by the tuning questions, where of many points one may pass by luck; what holds of the chosen one on "
-    "those held out is said beside each."
-)
+GATES_CHOOSE = "Gates choose by the tuning questions, where of many points one may pass by luck"
 
 
 def title(document: SweepDocument) -> str:
@@ -115,6 +112,7 @@ def notes(document: SweepDocument) -> list[str]:
     )
     drawn = f", seed {document.seed}" if document.method == "random" else ""
     days = sorted({f"{point.measured} on {point.cpu}" for point in document.points if point.measured})
+    held_out = "; what holds of the chosen one on those held out is said of each" if document.choice.gates else ""
     race = document.race
     ran = (
         f"Race: {race.dropped} of {len(document.measured)} points were dropped, {race.saved:,} questions saved; "
@@ -129,7 +127,7 @@ def notes(document: SweepDocument) -> list[str]:
         "p50 and p95 are nearest ranks of single warm searches, one caller at a time, vectors there already; a leg "
         f"that several points share is timed once: {'; '.join(days)}.",
         *_callers(document),
-        *([f"Gates: {', '.join(document.gates)}. {GATES_CHOOSE}"] if document.gates else []),
+        *([f"Gates: {', '.join(document.gates)}. {GATES_CHOOSE}{held_out}."] if document.gates else []),
     ]
 
 

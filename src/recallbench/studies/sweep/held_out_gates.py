@@ -15,7 +15,7 @@ from recallbench.scoring.quantiles import quantile, quantile_interval
 from recallbench.studies.sweep.choosing import SHARES, SweepCandidates
 from recallbench.studies.sweep.measuring import PointOutcome
 
-_UNTIMED = "n/a (a single figure)"
+_NO_BASELINE = "n/a (the baseline was not asked them)"
 _OF_ALL = "n/a (the cost is that of all questions)"
 _OF_TWO = "n/a (two percentiles are compared)"
 
@@ -50,7 +50,7 @@ def _gate(candidates: SweepCandidates, requirement: Requirement, chosen: PointOu
         of_difference=before is not None and requirement.measure is not None,
         low=None if interval is None else interval.low,
         high=None if interval is None else interval.high,
-        method=_UNTIMED if interval is None else interval.method,
+        method=_NO_BASELINE if interval is None else interval.method,
         outcome=outcome,
     )
 
