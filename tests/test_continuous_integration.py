@@ -153,15 +153,36 @@ def test_it_runs_as_it_stands(path: Path, checkout: Path) -> None:
     assert "fall short" in (checkout / "worse.md").read_text()
 
 
+def as_pull_request(checkout: Path, merged: str, changed: str) -> None:
+    """What a runner checks out of a pull request: the commit that would merge it."""
+
+    def git(*words: str) -> None:
+        as_someone = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+        subprocess.run(["git", *as_someone, *words], cwd=checkout, check=True, capture_output=True)
+
+    def commit(text: str) -> None:
+        (checkout / "my_memory.py").write_text(text)
+        git("add", "my_memory.py")
+        git("commit", "-m", "A memory", "--allow-empty")
+
+    git("init", "-b", "main")
+    commit(merged)
+    git("checkout", "-B", "change")
+    commit(changed)
+    git("checkout", "main")
+    git("merge", "--no-ff", "change", "-m", "As it would be merged")
+
+
 @pytest.mark.marked
 def test_the_sweep_posts_its_table_and_its_picture_also_where_no_point_keeps_the_gates(checkout: Path) -> None:
     by_step = scripts(ROOT / "examples/github/sweep.yml")
     weighted = "float(len(query_words & known)) * (1 if weight else -1)"
     memory = MEMORY.replace("(items, vectors)", "(items, vectors, *, weight=1)")
-    (checkout / "my_memory.py").write_text(memory.replace("float(len(query_words & known))", weighted))
+    memory = memory.replace("float(len(query_words & known))", weighted)
+    as_pull_request(checkout, memory, memory + "\n# changed\n")
     (checkout / "tune.toml").write_text((ROOT / "examples/github/tune.toml").read_text())
     env = {"GITHUB_STEP_SUMMARY": "summary.md", "NUMBER": "7", "GH_TOKEN": "none", "GH_REPO": "a/b"}
-    for name in ("Sweep", "Job summary", "Comment"):
+    for name in ("Merged code", "Sweep", "Job summary", "Comment"):
         assert shell(by_step[name], checkout, **env).returncode == 0, name
     summary = (checkout / "summary.md").read_text()
     assert "# Sweep tune on labelled/recall-set: 4 points" in summary
@@ -187,13 +208,16 @@ def test_the_sweep_posts_its_table_and_its_picture_also_where_no_point_keeps_the
         *("--method", "PATCH", "repos/a/b/issues/comments/41"),
         *("--field", "body=@comment.md"),
     ]
-    # The memory got worse whatever the weight: the step fails, and its table is still posted.
-    (checkout / "my_memory.py").write_text(memory.replace("float(len", "-float(len"))
-    stricter = by_step["Sweep"].replace("recall_any@1 >= baseline", "mrr@10 >= 0.99")
-    assert stricter != by_step["Sweep"]
-    assert shell(stricter, checkout).returncode == 1
+    assert "Gate recall_any@1 >= baseline, held out: kept" in summary.replace("\\", "").replace("&gt;", ">")
+    # The change makes the memory worse whatever the weight: the gate as it is fails, and the table is still posted.
+    as_pull_request(checkout, memory, memory.replace("float(len", "-abs(float(len").replace(" else -1)", " else -1))"))
+    assert shell(by_step["Merged code"], checkout).returncode == 0
+    assert (checkout / "merged_memory.py").read_text() == memory
+    assert shell(by_step["Sweep"], checkout).returncode == 1
     assert shell(by_step["Job summary"], checkout, GITHUB_STEP_SUMMARY="worse.md").returncode == 0
-    assert "Nothing is chosen: no point keeps every gate" in (checkout / "worse.md").read_text()
+    worse = (checkout / "worse.md").read_text()
+    assert "Nothing is chosen: no point keeps every gate; recall_any@1 " in worse
+    assert "turns away 3 of 3" in worse
 
 
 def hook(id: str) -> dict[str, Any]:

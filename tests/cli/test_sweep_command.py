@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import re
 import signal
@@ -64,6 +65,30 @@ def test_two_sweeps_share_points(tmp_path: Path) -> None:
     # Another part of the questions is another thing to measure.
     assert recallbench("sweep", "tune.toml", "-q", "--limit", "20", cwd=tmp_path).returncode == 0
     assert not any(point["kept"] for point in document(tmp_path, -1)["points"])
+
+
+def test_times_of_another_processor_are_taken_again_and_nothing_else(tmp_path: Path) -> None:
+    written(tmp_path)
+    assert recallbench("sweep", "tune.toml", "-q", cwd=tmp_path).returncode == 0
+    before = document(tmp_path)
+    # As if it had been measured on a slow machine, which found nothing in what was not timed there.
+    for path in (tmp_path / "cache").rglob("sweeps/**/*.json.gz"):
+        kept = json.loads(gzip.decompress(path.read_bytes()))
+        timed = kept["milliseconds"]
+        assert 0 < len(timed) <= 200
+        kept |= {"cpu": "Slow 1", "milliseconds": dict.fromkeys(timed, 9999.0)}
+        kept["deep"] = {id: hits if id in timed else [] for id, hits in kept["deep"].items()}
+        path.write_bytes(gzip.compress(json.dumps(kept).encode()))
+        others = len(kept["deep"]) - len(timed)
+    again = recallbench("sweep", "tune.toml", cwd=tmp_path)
+    assert again.returncode == 0
+    assert "some times that are kept are of Slow 1: the timed questions are asked again" in again.stderr
+    for first, second in zip(before["points"], document(tmp_path, -1)["points"], strict=True):
+        assert second["p95_ms"] < 9999
+        assert (second["cpu"], second["timed"]) == (first["cpu"], first["timed"])
+        assert (second["estimate"]["value"] < first["estimate"]["value"]) is (others > 0)
+    assert recallbench("sweep", "tune.toml", "-q", cwd=tmp_path).returncode == 0
+    assert all(point["kept"] for point in document(tmp_path, -1)["points"])
 
 
 def test_options_of_the_command_line_go_before_those_of_the_file(tmp_path: Path) -> None:
@@ -302,3 +327,5 @@ def test_a_sweep_is_printed_in_every_format(tmp_path: Path) -> None:
     chart = page.partition("```mermaid\n")[2].partition("```")[0].splitlines()
     assert chart[0] == "xychart-beta"
     assert sorted(chart[2].removeprefix("    x-axis [").removesuffix("]").split(", ")) == ["baseline", "p2"]
+    # Bars are read by their length: the axis begins at 0.
+    assert chart[3] == '    y-axis "recall_any@10" 0 --> 1.00'

@@ -60,6 +60,17 @@ def test_settings_name_the_threshold_where_there_is_one() -> None:
     assert "recallbench.importance_threshold" not in score_settings(Weights(cosine=1))
 
 
+def test_no_digit_of_a_setting_is_lost() -> None:
+    read = ScoreConstants.read({"half_life": "29.9999999", "importance_threshold": "0.12345678"})
+    assert read.settings["recency_half_life_days"] == "29.9999999"
+    assert read.settings["importance_threshold"] == "0.12345678"
+    assert CONSTANTS.settings["recency_half_life_days"] == "30"
+    weights = Weights(cosine=1, bm25=0.50000001)
+    assert str(weights) == "cosine=1,bm25=0.50000001"
+    assert parse_weights(str(weights)) == weights
+    assert score_settings(weights)["recallbench.weight_bm25"] == "0.50000001"
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [("half_life", "0"), ("half_life", "inf"), ("graph_best", "0"), ("importance_threshold", "1.5")],

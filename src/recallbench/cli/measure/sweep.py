@@ -47,8 +47,8 @@ def _read_run(context: click.Context, _argument: click.Parameter, path: Path) ->
     ),
     option(
         "gate",
-        "What a point must keep to be chosen: 'recall_any@10 >= baseline', 'p95 < 20ms', 'usd_per_1000 < .5'; repeat "
-        "it for several.",
+        "What a point must keep to be chosen, by the questions to choose by and the k hits that it hands on: "
+        "'recall_any@10 >= baseline', 'p95 < 20ms', 'usd_per_1000 < .5'; repeat it for several.",
         multiple=True,
     ),
     option(
@@ -120,7 +120,8 @@ def sweep(
     "random" with draws = 20 draws them; [run] holds options of this command, and [baseline] the system as it is.
     Answers are kept by all that decides them: a killed sweep goes on, and two sweeps share points. Leaves a folder with
     report.md, report.html, sweep.json, points.csv, slices.csv, and each picture as SVG and CSV. Exits with 1 where a
-    point failed (the others go on) or none keeps the gates.
+    point failed (the others go on), none keeps the gates, or the chosen one is shown to miss one by the questions held
+    out.
     """
     from recallbench.cli.bars import listener
     from recallbench.cli.measure.corpus_or_set import obtain_corpus

@@ -31,8 +31,8 @@ def chart(document: SweepDocument) -> list[str]:
         return []
     shown.sort()
     values = [value for _, value, _ in shown]
-    low, high = math.floor(20 * min(values)) / 20, math.ceil(20 * max(values)) / 20
-    low = max(0.0, low - 0.05)
+    # From 0: bars are read by their length.
+    high = max(0.05, math.ceil(20 * max(values)) / 20)
     baseline = [value for _, value, name in shown if name == BASELINE]
     line = [f"    line [{', '.join([f'{value:.4f}'] * len(shown))}]" for value in baseline]
     words = "; the line is the baseline" if baseline else ""
@@ -41,7 +41,7 @@ def chart(document: SweepDocument) -> list[str]:
         "xychart-beta",
         f'    title "held-out {document.measure}, from p95 {shown[0][0]:.3g} to {shown[-1][0]:.3g} ms"',
         f"    x-axis [{', '.join(name for _, _, name in shown)}]",
-        f'    y-axis "{document.measure}" {low:.2f} --> {high:.2f}',
+        f'    y-axis "{document.measure}" 0 --> {high:.2f}',
         f"    bar [{', '.join(f'{value:.4f}' for value in values)}]",
         *line,
         "```",

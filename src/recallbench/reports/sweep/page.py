@@ -47,6 +47,8 @@ def web_page(document: SweepDocument) -> str:
     dropped = sum(point.dropped_after is not None for point in document.points)
     if dropped:
         caption += f" {dropped} points that the race dropped are in the table alone."
+    if document.gates:
+        caption += " Gates were judged by the questions to choose by: their lines show where these points lie to them."
     body = [
         f"<p>{html(conclusion(document))}</p>",
         f"<p>{html(header(document))}</p>",

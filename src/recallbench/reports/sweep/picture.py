@@ -124,7 +124,8 @@ def _panel(document: SweepDocument, picture: PricedPicture) -> Panel:
         if name == picture.column:
             panel.upright(bound, f"gate: {text}")
         else:
-            panel.across(bound, f"gate: {text}")
+            # It is drawn among held-out values, and was judged by others.
+            panel.across(bound, f"gate: {text} (judged by the tuning questions)")
     return panel
 
 

@@ -7,10 +7,19 @@ from collections.abc import Mapping, Sequence
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.results.environment import recorded_load
 from recallbench.results.metrics import EstimatePart
-from recallbench.results.sweep.document import BASELINE, NAME, USD, SweepDocument, SweepKneePart, SweepPointPart
+from recallbench.results.sweep.document import (
+    BASELINE,
+    NAME,
+    USD,
+    HeldOutGatePart,
+    SweepDocument,
+    SweepKneePart,
+    SweepPointPart,
+)
 
 MEMBERS = 10
 """Points of a set or a front that are named."""
+GATES_CHOOSE = "Gates choose by the tuning questions, where of many points one may pass by luck"
 
 
 def title(document: SweepDocument) -> str:
@@ -47,7 +56,26 @@ def choice_lines(document: SweepDocument) -> list[str]:
     if choice.cost_front:
         lines += _front_lines(choice.cost_front, USD, cost_shares)
         lines += [_knee_line(choice.cost_knee)]
-    return lines
+    return [*lines, *map(gate_line, choice.gates)]
+
+
+def gate_line(gate: HeldOutGatePart) -> str:
+    """Return whether the chosen point keeps a gate on the questions held out, and how surely."""
+    if gate.value is None or gate.limit is None:
+        return f"Gate {gate.gate}, held out: not known, since the chosen point or the {BASELINE} has no figure there."
+    compared = f" against {gate.limit:.4g} of the {BASELINE}" if gate.gate.endswith(BASELINE) else ""
+    between = f"; no interval: {gate.method}"
+    if gate.low is not None or gate.high is not None:
+        what = "difference" if gate.of_difference else "95%"
+        low, high = ("–" if bound is None else f"{bound:.4g}" for bound in (gate.low, gate.high))
+        between = f" ({what} {low} to {high})"
+    seen = "kept" if gate.kept else "missed"
+    sure = {
+        "passes": f"{seen}, by its whole interval",
+        "fails": f"{seen}, by its whole interval",
+        "inconclusive": f"{seen} as seen, but not shown",
+    }[gate.outcome]
+    return f"Gate {gate.gate}, held out: {sure}: {gate.value:.4g}{compared}{between}."
 
 
 def _more(names: Sequence[str]) -> str:
@@ -58,7 +86,10 @@ def _front_lines(front: Sequence[str], prices: str, shares: Mapping[str, float |
     if not front:
         return []
     named = ", ".join(f"{name} ({shares.get(name) or 0.0:.0%})" for name in front[:MEMBERS])
-    return [f"Pareto front over {prices}, each with its share of resamples: {named}{_more(front)}."]
+    return [
+        f"Pareto front over {prices}, each with its share of resamples of the questions, prices as measured: {named}"
+        f"{_more(front)}."
+    ]
 
 
 def _knee_line(knee: SweepKneePart | None) -> str:
@@ -67,8 +98,8 @@ def _knee_line(knee: SweepKneePart | None) -> str:
     if knee.point is None:
         return f"{knee.reason[0].upper()}{knee.reason[1:]} (over {knee.price})."
     return (
-        f"Knee over {knee.price}: {knee.point}, in {knee.support:.0%} of resamples (95% of knees between "
-        f"{knee.low:.3g} and {knee.high:.3g}); where a doubling must gain {knee.worth:g}."
+        f"Knee over {knee.price}: {knee.point}, in {knee.support:.0%} of resamples of the questions (95% of knees "
+        f"between {knee.low:.3g} and {knee.high:.3g}); where a doubling must gain {knee.worth:g}."
     )
 
 
@@ -82,6 +113,7 @@ def notes(document: SweepDocument) -> list[str]:
     )
     drawn = f", seed {document.seed}" if document.method == "random" else ""
     days = sorted({f"{point.measured} on {point.cpu}" for point in document.points if point.measured})
+    held_out = "; what holds of the chosen one on those held out is said of each" if document.choice.gates else ""
     race = document.race
     ran = (
         f"Race: {race.dropped} of {len(document.measured)} points were dropped, {race.saved:,} questions saved; "
@@ -98,7 +130,7 @@ def notes(document: SweepDocument) -> list[str]:
         *_callers(document),
         *_machine(document),
         *_costs(document),
-        *([f"Gates: {', '.join(document.gates)}."] if document.gates else []),
+        *([f"Gates: {', '.join(document.gates)}. {GATES_CHOOSE}{held_out}."] if document.gates else []),
     ]
 
 
@@ -175,6 +207,13 @@ def conclusion(document: SweepDocument) -> str:
         if choice.gain_low is None or choice.gain_high is None:
             between = f" (no interval: {units} clusters held out are too few)" if document.clusters else ""
         sentences.append(f"Held out it is {choice.gain:+.4f}{between} against the {BASELINE}.")
+    if choice.missed:
+        missed = ", ".join(gate.gate for gate in choice.missed)
+        sentences.append(
+            f"Don't: on the questions held out it is shown to miss {missed}, which it keeps by the others."
+        )
+    elif seen := [gate.gate for gate in choice.gates if gate.kept is False]:
+        sentences.append(f"On the questions held out it seems to miss {', '.join(seen)}, which is not shown.")
     return " ".join([*sentences, *([unfinished] if document.failed else [])])
 
 

@@ -41,7 +41,9 @@ class SweepPointPart(MetricsPart):
     dropped_after: int | None = Field(description="questions after which the race dropped it; null where it did not")
     passes: bool = Field(description="it keeps every gate, on the questions that the choice is made by")
     in_set: bool = Field(description="it can't be told from the best that keeps the gates")
-    front_share: float | None = Field(description="share of resamples with it on the Pareto front; null off the choice")
+    front_share: float | None = Field(
+        description="share of resamples of the questions with it on the front, times as measured; null off the choice"
+    )
     cost_front_share: float | None = Field(description="the same over what 1,000 questions cost")
     usd_per_1000: float | None = Field(description="what 1,000 questions cost; null where it is not known")
     p50_ms: float | None = Field(description="of single warm searches, nearest rank; null where none was timed")
@@ -81,10 +83,26 @@ class SweepKneePart(MetricsPart):
     point: str | None = Field(description="null where there is no knee")
     reason: str = Field(description="why there is none")
     price: str = Field(description="what the curve is drawn over")
-    support: float = Field(description="share of resamples with this very point")
+    support: float = Field(description="share of resamples of the questions with this very point, prices as measured")
     low: float = Field(description="95% of the resampled knees lie between these prices")
     high: float
     worth: float = Field(description="what a doubling of the price must gain")
+
+
+GateOutcome = Literal["passes", "fails", "inconclusive"]
+
+
+class HeldOutGatePart(MetricsPart):
+    gate: str
+    tuning: float | None = Field(description="by the questions to choose by, which the gate was judged on")
+    value: float | None = Field(description="by the questions held out; a cost is that of all questions")
+    limit: float | None = Field(description="what the gate holds it to: its bound, or the baseline's held-out value")
+    kept: bool | None = Field(description="whether the held-out value keeps the gate; null where one is not known")
+    of_difference: bool = Field(description="low and high are of the paired difference from the baseline")
+    low: float | None
+    high: float | None
+    method: str = Field(description="of the interval, or why there is none")
+    outcome: GateOutcome = Field(description="fails: the whole interval is on the wrong side; passes: on the right one")
 
 
 class ChoicePart(MetricsPart):
@@ -106,6 +124,14 @@ class ChoicePart(MetricsPart):
     gain_high: float | None
     methods: list[str]
     why_none: str = Field(description="why nothing is chosen; empty where something is")
+    gates: list[HeldOutGatePart] = Field(
+        default_factory=list, description="of the chosen point, on the questions held out; empty without gates or them"
+    )
+
+    @property
+    def missed(self) -> list[HeldOutGatePart]:
+        """The gates that the chosen point is shown to miss on the questions held out."""
+        return [gate for gate in self.gates if gate.outcome == "fails"]
 
 
 class SweepDocument(MetricsPart):

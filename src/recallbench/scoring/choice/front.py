@@ -21,7 +21,7 @@ class Front:
     points: tuple[int, ...]
     """On the front as measured; the least of the first price first."""
     shares: tuple[float, ...]
-    """Of every point: the share of resamples in which it lies on the front."""
+    """Of every point: the share of resamples of the questions with it on the front, prices as measured."""
     resamples: int
     clusters: int
     unit: str

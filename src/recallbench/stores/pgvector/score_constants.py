@@ -10,7 +10,7 @@ from typing import Any
 from recallbench.errors import UsageError
 from recallbench.stores.options import StoreOption
 from recallbench.stores.pgvector.index_choice import whole
-from recallbench.stores.pgvector.weights import WEIGHTS
+from recallbench.stores.pgvector.weights import WEIGHTS, exact
 
 FIXED = {"bm25_k1": "1.2", "bm25_b": "0.75"}
 
@@ -63,10 +63,10 @@ class ScoreConstants:
     @property
     def settings(self) -> dict[str, str]:
         """The settings of the session that the score reads; the threshold where there is one."""
-        threshold = {"importance_threshold": f"{self.importance_threshold:g}"} if self.importance_threshold else {}
+        threshold = {"importance_threshold": exact(self.importance_threshold)} if self.importance_threshold else {}
         return {
             **FIXED,
-            "recency_half_life_days": f"{self.half_life_days:g}",
+            "recency_half_life_days": exact(self.half_life_days),
             "graph_best": str(self.graph_best),
             **threshold,
         }

@@ -9,6 +9,11 @@ from recallbench.errors import UsageError
 from recallbench.stores.options import StoreOption
 
 
+def exact(number: float) -> str:
+    """Return a number in the fewest digits that are read back as the same: what is named is what runs."""
+    return repr(float(number)).removesuffix(".0")
+
+
 @dataclass(frozen=True, slots=True)
 class Weights:
     """The factor of each part; a part left out counts nothing."""
@@ -26,7 +31,7 @@ class Weights:
 
     def __str__(self) -> str:
         """The canonical text, which `parse_weights` reads back."""
-        return ",".join(f"{f.name}={getattr(self, f.name):g}" for f in fields(self) if getattr(self, f.name))
+        return ",".join(f"{f.name}={exact(getattr(self, f.name))}" for f in fields(self) if getattr(self, f.name))
 
 
 PARTS = tuple(f.name for f in fields(Weights))

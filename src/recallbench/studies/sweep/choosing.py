@@ -18,8 +18,7 @@ from recallbench.scoring.choice.knee import WORTH, knee
 from recallbench.scoring.choice.non_inferior import non_inferior
 from recallbench.scoring.choice.race import Raced
 from recallbench.scoring.estimate import estimates
-from recallbench.scoring.judgement import Floats, reaching
-from recallbench.scoring.measures.measure import Measure
+from recallbench.scoring.judgement import Floats
 from recallbench.scoring.paired import paired
 from recallbench.scoring.quantiles import quantile
 from recallbench.studies.sweep.measuring import PointOutcome
@@ -49,9 +48,10 @@ class SweepCandidates:
         return clusters_of(self.questions.at(places))
 
     def amount(self, outcome: PointOutcome, requirement: Requirement) -> float | None:
-        """Return the value of a point that a requirement is about."""
+        """Return the value of a point that a requirement is about: of a measure that of the hits it hands on."""
         if requirement.measure is not None:
-            return float(_values(outcome, requirement.measure, self.questions, self.tuning).mean())
+            judged = outcome.handed_on(self.questions, self.tuning, requirement.measure)
+            return float(requirement.measure.values(judged).mean())
         if requirement.name == USD_PER_1000:
             return self.costs.get(outcome.point.name)
         return latency(outcome, SHARES[requirement.name])
@@ -146,10 +146,6 @@ def estimate_at(outcome: PointOutcome, questions: SweepQuestions, places: Sequen
     found = estimates([outcome.point.measure], judged, clusters_of(questions.at(places)), everything)["all"][0]
     part: EstimatePart = rounded(estimate_part(found))
     return part
-
-
-def _values(outcome: PointOutcome, measure: Measure, questions: SweepQuestions, places: Sequence[int]) -> Floats:
-    return measure.values(reaching(outcome.judged(questions, places), measure.k))
 
 
 def _front(

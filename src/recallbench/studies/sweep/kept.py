@@ -6,7 +6,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -46,6 +46,21 @@ class Answers:
     def missing(self, questions: Sequence[Question]) -> list[Question]:
         """Return the questions that were not asked yet."""
         return [question for question in questions if question.id not in self.deep]
+
+    def timed_on(self, cpu: str) -> Answers:
+        """Return them for a sweep on this processor: of another one's times nothing, so that its questions are missing.
+
+        Times of two processors can't be compared, and a point is chosen by its time.
+        """
+        if self.cpu == cpu or not self.milliseconds:
+            return self
+        timed = self.milliseconds
+
+        def others(kept: Mapping[str, list[int]]) -> dict[str, list[int]]:
+            return {id: positions for id, positions in kept.items() if id not in timed}
+
+        short = None if self.short is None else others(self.short)
+        return replace(self, deep=others(self.deep), short=short, milliseconds={})
 
     def retrieval(self, questions: Sequence[Question], sizes: Mapping[str, int], calls: Calls) -> Retrieval:
         """Return the answers to these questions as every scorer takes them; `sizes` are those of the haystacks."""

@@ -13,14 +13,16 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from recallbench.embedding.embedder import Embedder
+from recallbench.embedding.machine import cpu_model
 from recallbench.errors import RecallBenchError
 from recallbench.progress import Progress
 from recallbench.retrieval.pipeline.shared_legs import SharedLegs
 from recallbench.retrieval.record import Calls
 from recallbench.runs.fresh_retrieval import embed_texts
-from recallbench.scoring.calls import judge_calls
+from recallbench.scoring.calls import judge_calls, judge_positions
 from recallbench.scoring.choice.race import Race, Raced
 from recallbench.scoring.judgement import Floats, Judged, reaching
+from recallbench.scoring.measures.measure import Measure
 from recallbench.studies.sweep.address import answers_address
 from recallbench.studies.sweep.asking import AskedSystem
 from recallbench.studies.sweep.kept import Answers, SweepCache
@@ -55,6 +57,16 @@ class PointOutcome:
         measure = self.point.measure
         return measure.values(reaching(self.judged(questions, places), measure.k))
 
+    def handed_on(self, questions: SweepQuestions, places: Sequence[int], measure: Measure) -> Judged:
+        """Return the judgement, for another measure, of the hits that it hands on: its k best, and none below."""
+        assert self.answers is not None
+        plan, k = self.point.plan, min(measure.k, self.point.measure.k)
+        calls = Calls(plan.rules.default_k, plan.options.depth)
+        retrieval = self.answers.retrieval(questions.at(places), questions.sizes, calls)
+        shallow = retrieval.short if k <= calls.k else None
+        rankings = retrieval.rankings if shallow is None else shallow
+        return judge_positions(retrieval, [ranking.positions[:k] for ranking in rankings], measure.k)
+
     def has(self, questions: SweepQuestions, places: Sequence[int]) -> bool:
         """Return whether all of these questions were asked of it."""
         return not self.failure and self.answers is not None and not self.answers.missing(questions.at(places))
@@ -85,6 +97,9 @@ class Measuring:
         self._legs: dict[Encoder, SharedLegs] = {}
         self._systems: dict[str, AskedSystem] = {}
         self._fresh: set[str] = set()
+        self._cpu = cpu_model()
+        self._elsewhere: set[str] = set()
+        """Other processors that kept times are of."""
 
     @property
     def question_count(self) -> int:
@@ -225,7 +240,15 @@ class Measuring:
         return system
 
     def _find(self, address: str) -> Answers | None:
-        return None if self._cache is None else self._cache.find(address)
+        """Return what is kept at an address, without the times of another processor and the answers they are of."""
+        found = None if self._cache is None else self._cache.find(address)
+        if found is None:
+            return None
+        here = found.timed_on(self._cpu)
+        if here is not found and found.cpu not in self._elsewhere:
+            self._elsewhere.add(found.cpu)
+            self._progress.note(f"some times that are kept are of {found.cpu}: the timed questions are asked again")
+        return here
 
     def _end(self, outcome: PointOutcome) -> None:
         """Close the system of a point; the next one that needs it opens it again."""

@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import date
 
+from recallbench.embedding.machine import cpu_model
 from recallbench.progress import Progress
 from recallbench.results.sweep.document import BASELINE
 from recallbench.retrieval.timing import SAMPLE
@@ -78,7 +79,7 @@ def rehearse(
         embedding = (time.perf_counter() - started) * segments if measuring.computed else 0.0
         for outcome in measuring.outcomes:
             found = cache.find(outcome.address) if outcome.address else None
-            if found is not None and not found.missing(questions.asked):
+            if found is not None and not found.timed_on(cpu_model()).missing(questions.asked):
                 took = sum(found.seconds.values()) + sum(found.milliseconds.values()) / 1000
                 rehearsed.append(RehearsedPoint(outcome.point, kept=True, seconds=0.0, anew=took))
                 advance(1)

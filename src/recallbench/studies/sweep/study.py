@@ -29,6 +29,7 @@ from recallbench.studies.sweep.choices import SweepChoices
 from recallbench.studies.sweep.choosing import SweepCandidates, choose
 from recallbench.studies.sweep.costs import usd_per_1000
 from recallbench.studies.sweep.file import SweepFile
+from recallbench.studies.sweep.held_out_gates import held_out_gates
 from recallbench.studies.sweep.kept import SweepCache
 from recallbench.studies.sweep.levels import parameter_levels
 from recallbench.studies.sweep.measuring import Measuring, PointOutcome
@@ -50,8 +51,9 @@ class SweepStudy:
 
     @property
     def holds(self) -> bool:
-        """Whether every point has figures, every question an answer, and some point keeps every gate."""
-        return self.document.is_whole and self.document.choice.chosen is not None
+        """Whether all has figures and answers, and a point is chosen that is not shown to miss a gate held out."""
+        choice = self.document.choice
+        return self.document.is_whole and choice.chosen is not None and not choice.missed
 
 
 def dry_sweep(file: SweepFile, path: Path, base: Options, choices: SweepChoices, progress: Progress) -> Rehearsal:
@@ -100,6 +102,8 @@ def sweep(
             raced, why_not = measure_points(measuring, parts, choices)
             candidates = _candidates(measuring, parts)
             chosen = choose(candidates, choices.requirements, choices.margin, raced)
+            gates = held_out_gates(candidates, choices.requirements, chosen.part.chosen)
+            chosen = replace(chosen, part=chosen.part.model_copy(update={"gates": gates}))
             told = dict[str, Any]()
             taken = next((each.point for each in measuring.outcomes if each.point.name == chosen.part.chosen), None)
             if taken is not None and choices.sensitivity:
@@ -176,5 +180,5 @@ def _prepared(
     check_requirements(choices.requirements, points, base.depth)
     questions = open_questions(points[0].plan.open_corpus(progress), base)
     parts = split_parts(questions)
-    refuse_out_of_reach(choices.requirements, questions, parts.tuning)
+    refuse_out_of_reach(choices.requirements, points, questions, parts.tuning)
     return points, questions, parts
