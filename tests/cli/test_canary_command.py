@@ -259,6 +259,25 @@ def test_it_is_drawn_anew_with_half_of_its_questions(workspace: Path) -> None:
     assert "few was drawn by a log" in refused(workspace, "few", "--refresh", "--result", "base2", "--out", "other")
 
 
+def test_drawn_anew_over_and_over_it_asks_what_was_not_asked(workspace: Path) -> None:
+    words = ("--n", "100", "--out", "g1")
+    assert recallbench("canary", "team", *words, cwd=workspace).returncode == 0
+    each = []
+    for number in range(1, 6):
+        lines = (workspace / f"g{number}/queries.jsonl").read_text().splitlines()
+        each.append({json.loads(line)["_id"] for line in lines})
+        out = f"g{number + 1}"
+        assert recallbench("canary", f"g{number}", "--refresh", "--out", out, cwd=workspace).returncode == 0
+    assert each[2] != each[0]
+    # Of 240 questions 100 are asked at a time: chance alone would leave 3 of 100 in all five.
+    assert not set.intersection(*each)
+    assert not set.intersection(*each[:3])
+    assert len(set().union(*each)) > 200
+    stayed = record_of(workspace / "g5")["refreshed"]["stayed"]
+    assert set(stayed) == each[3] & each[4]
+    assert set(stayed.values()) == {2}
+
+
 def test_what_does_not_fit_is_refused_and_leaves_nothing(workspace: Path) -> None:
     before = sorted(path.name for path in workspace.iterdir())
     for n in ("99", "301"):

@@ -97,6 +97,9 @@ class Refreshed(_CanaryPart):
 
     record_sha256: str
     kept: list[str] = Field(description="the questions that are in both")
+    stayed: dict[str, int] = Field(
+        default_factory=dict, description="in how many canaries in a row each of those has been, this one included"
+    )
 
 
 class CanaryRecord(_CanaryPart):

@@ -29,7 +29,7 @@ from recallbench.studies.logs.canary.candidates import (
     read_set,
     with_hard,
 )
-from recallbench.studies.logs.canary.drawing import DIGITS, Draw, draw
+from recallbench.studies.logs.canary.drawing import DIGITS, Draw, Earlier, draw
 from recallbench.studies.logs.canary.mix import Mix, Production, log_mix, production, set_mix, stratum_name
 from recallbench.studies.logs.canary.power import MEASURE, power
 from recallbench.studies.logs.canary.stale_after import again
@@ -78,7 +78,7 @@ def draw_canary(request: CanaryRequest, today: date) -> CanaryRecord:
     candidates = _by(with_hard(questions.candidates, results, request.rank), request.by)
     mix = _mix(request, candidates)
     asked = production(mix, candidates)
-    refreshed, earlier = _earlier(request)
+    earlier = _earlier(request)
     drawn = draw(candidates, asked.shares, request.n, request.seed, request.hard, earlier, request.keep)
     record = CanaryRecord(
         schema_version="1",
@@ -102,7 +102,9 @@ def draw_canary(request: CanaryRequest, today: date) -> CanaryRecord:
         hard=_hard(request, drawn, results),
         detects=power(drawn.questions, results),
         stale_after=request.stale_after,
-        refreshed=None if refreshed is None else Refreshed(record_sha256=refreshed, kept=list(drawn.kept)),
+        refreshed=None
+        if earlier is None
+        else Refreshed(record_sha256=earlier.record_sha256, kept=list(drawn.kept), stayed=dict(drawn.kept)),
         notes=list(_notes(request, questions, mix, asked, drawn)),
     )
     write_canary(request.folder, questions, drawn.questions, record)
@@ -177,12 +179,15 @@ def _mix(request: CanaryRequest, candidates: Sequence[Candidate]) -> Mix:
     return log_mix(request.logs, by=request.by, skip_bad=request.skip_bad) if request.logs else set_mix(candidates)
 
 
-def _earlier(request: CanaryRequest) -> tuple[str | None, frozenset[str]]:
-    """Return the sha256 of the earlier canary's record, and its questions that read now as they did then."""
+def _earlier(request: CanaryRequest) -> Earlier | None:
+    """Return the earlier canary, with its questions that read now as they did then."""
     if request.earlier is None:
-        return None, frozenset()
+        return None
     record, sha256 = open_canary(request.earlier)
-    return sha256, unchanged_questions(request.earlier, request.source, record)
+    before = {} if record.refreshed is None else record.refreshed.stayed
+    return Earlier(
+        sha256, {id: before.get(id, 1) for id in unchanged_questions(request.earlier, request.source, record)}
+    )
 
 
 def unchanged_questions(folder: Path, source: Path, record: CanaryRecord) -> frozenset[str]:
