@@ -228,7 +228,7 @@ def test_gold_that_is_gone_makes_it_stale(workspace: Path) -> None:
     assert f"documents: stale: 1 document of its gold is no longer in team: {document} of {query}" in done.stdout
     (workspace / "team").rename(workspace / "moved")
     done = recallbench("canary", "few", "--check", cwd=workspace)
-    assert "documents: can't tell: the set it is from is not at team: --source DIR names it" in done.stdout
+    assert "documents: can't tell: the set team that it is from is not beside it: --source DIR names it" in done.stdout
     done = recallbench("canary", "few", "--check", "--source", "moved", cwd=workspace)
     assert (done.returncode, f"no longer in moved: {document} of {query}" in done.stdout) == (1, True)
 
@@ -257,6 +257,37 @@ def test_it_is_drawn_anew_with_half_of_its_questions(workspace: Path) -> None:
     assert record["stale_after"]["on"] > "2026-01-31"
     assert "few was drawn by a result" in refused(workspace, "few", "--refresh", "--out", "other")
     assert "few was drawn by a log" in refused(workspace, "few", "--refresh", "--result", "base2", "--out", "other")
+
+
+def test_no_way_through_the_machine_is_in_the_record(workspace: Path) -> None:
+    # Beside its set, wherever the two are, the canary finds it again.
+    assert record_of(workspace / "few")["source"]["folder"] == "../team"
+    place = workspace / "alice" / "secret-client"
+    place.mkdir(parents=True)
+    shutil.copytree(workspace / "team", place / "team")
+    done = recallbench("canary", place / "team", "--n", "100", "--out", "away", cwd=workspace)
+    assert done.returncode == 0
+    source = record_of(workspace / "away")["source"]
+    assert (source["name"], source["folder"], len(source["sha256"])) == ("team", None, 64)
+    text = (workspace / "away/canary.json").read_text()
+    assert not [name for name in ("alice", "secret", str(workspace), "..") if name in text]
+    # A set of the same name that happens to be near is not taken for it.
+    done = recallbench("canary", "away", "--check", cwd=workspace)
+    asked = "documents: can't tell: the set team that it is from is not beside it: --source DIR names it"
+    assert (done.returncode, asked in done.stdout) == (0, True)
+    done = recallbench("canary", "away", "--check", "--source", place / "team", cwd=workspace)
+    assert (done.returncode, "documents: fresh: all documents of its gold are in" in done.stdout) == (0, True)
+    error = refused(workspace, "away", "--refresh", "--out", "next")
+    assert "away was drawn from a set team that is not beside it" in error
+    assert "--source DIR, the set as it is now" in error
+    words = ("--refresh", "--source", place / "team", "--out", "next")
+    assert recallbench("canary", "away", *words, cwd=workspace).returncode == 0
+    assert record_of(workspace / "next")["source"] == source
+    # What another version or hand wrote as a way is not followed.
+    record = record_of(workspace / "away")
+    record["source"]["folder"] = "../../alice/secret-client/team"
+    (workspace / "away/canary.json").write_text(json.dumps(record))
+    assert "source.folder" in refused(workspace, "away", "--check")
 
 
 def test_drawn_anew_over_and_over_it_asks_what_was_not_asked(workspace: Path) -> None:

@@ -22,7 +22,12 @@ class _CanaryPart(BaseModel):
 class CanarySource(_CanaryPart):
     """The labelled set that the questions are from."""
 
-    folder: str = Field(description="as seen from the canary's own folder")
+    name: str = Field(description="the name of its folder")
+    folder: str | None = Field(
+        pattern=r"^\.\./[^/]*[^/.][^/]*$",
+        description="as seen from the canary's own folder, where the set lies beside it; null for any other place, "
+        "which would tell about the machine",
+    )
     sha256: str = Field(description="over the files that decided a measurement of it, as in its name in results")
     split: str | None
     questions: int = Field(description="those that could be drawn")

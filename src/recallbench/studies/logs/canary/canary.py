@@ -88,7 +88,8 @@ def draw_canary(request: CanaryRequest, today: date) -> CanaryRecord:
         asked=request.n,
         questions=len(drawn.questions),
         source=CanarySource(
-            folder=Path(os.path.relpath(request.source.resolve(), request.folder.resolve())).as_posix(),
+            name=request.source.resolve().name,
+            folder=_beside(request.source.resolve(), request.folder.resolve()),
             sha256=questions.sha256,
             split=request.split,
             questions=len(candidates),
@@ -118,6 +119,14 @@ def refresh_request(folder: Path, stated: CanaryRequest, given: Collection[str],
     result or a log that it was drawn by is not named again.
     """
     record, _ = open_canary(folder)
+    source = source_of(folder, record) if stated.source == folder else stated.source
+    if source is None:
+        raise UsageError(
+            f"{folder} was drawn from a set {record.source.name} that is not beside it",
+            expected="--source DIR, the set as it is now",
+            found="none",
+            remedy=f"name the folder that {record.source.name} is in now; the record holds no path of a machine",
+        )
     by_result, by_log = bool(record.hard.results), bool(record.log)
     for what, lacking in (("result", by_result and not stated.results), ("log", by_log and not stated.logs)):
         if lacking:
@@ -137,7 +146,7 @@ def refresh_request(folder: Path, stated: CanaryRequest, given: Collection[str],
     after = stated.stale_after or (again(record.stale_after, today) if record.stale_after else None)
     return replace(
         stated,
-        source=source_of(folder, record) if stated.source == folder else stated.source,
+        source=source,
         split=record.source.split,
         stale_after=after,
         earlier=folder,
@@ -158,9 +167,17 @@ def open_canary(folder: Path) -> tuple[CanaryRecord, str]:
     return read
 
 
-def source_of(folder: Path, record: CanaryRecord) -> Path:
-    """Return the folder of the set that a canary was drawn from."""
-    return Path(os.path.relpath(folder.resolve() / record.source.folder))
+def source_of(folder: Path, record: CanaryRecord) -> Path | None:
+    """Return the folder of the set that a canary was drawn from; None where it is not beside the canary."""
+    if record.source.folder is None:
+        return None
+    source = folder.resolve() / record.source.folder
+    return Path(os.path.relpath(source)) if source.is_dir() else None
+
+
+def _beside(source: Path, folder: Path) -> str | None:
+    """Return the way from a canary to a set in the same folder; no other way leaves the machine."""
+    return f"../{source.name}" if source.parent == folder.parent and source.name.strip(".") else None
 
 
 def _by(candidates: Sequence[Candidate], names: Sequence[str]) -> tuple[Candidate, ...]:

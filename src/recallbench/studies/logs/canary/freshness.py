@@ -112,10 +112,11 @@ def _largest(before: Mapping[Stratum, int], now: Mapping[Stratum, int]) -> str:
     return ", ".join(f"{stratum_name(name)} {moves[name]:+.1%}" for name in largest[:NAMED])
 
 
-def _documents(folder: Path, record: CanaryRecord, source: Path) -> Iterator[StalenessPart]:
+def _documents(folder: Path, record: CanaryRecord, source: Path | None) -> Iterator[StalenessPart]:
     """Yield whether the set still has the questions and the documents of their gold."""
-    if not source.is_dir():
-        reason = f"the set it is from is not at {source}: --source DIR names it"
+    if source is None or not source.is_dir():
+        where = "beside it" if source is None else f"at {source}"
+        reason = f"the set {record.source.name} that it is from is not {where}: --source DIR names it"
         yield StalenessPart(what="documents", stale=None, reason=reason)
         return
     drawn, now = read_set(folder, record.source.split), read_set(source, record.source.split)
