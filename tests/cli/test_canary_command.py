@@ -146,9 +146,9 @@ def test_more_hard_questions_are_written_down_and_weighed_back(workspace: Path) 
     queries = workspace / "harder/queries.jsonl"
     jsonl(queries, [json.loads(line) | {"kind": "new"} for line in queries.read_text().splitlines()])
     evaluate(workspace, "harder", "changed")
-    assert "harder holds questions that its record does not" in refused(
-        workspace, "harder", "--check", "--result", "changed"
-    )
+    error = refused(workspace, "harder", "--check", "--result", "changed")
+    assert "harder is not what its record says" in error
+    assert "canary.json has 32 other questions of date of acme, and the folder holds 0" in error
     done = recallbench("canary", "team", *words[:-3], "0.4", "--out", "hardest", cwd=workspace)
     assert "the set has too few hard questions for --hard 0.4: all that fit are here" in done.stdout
     assert "hard: 34 of 100" in done.stdout
@@ -257,6 +257,41 @@ def test_it_is_drawn_anew_with_half_of_its_questions(workspace: Path) -> None:
     assert record["stale_after"]["on"] > "2026-01-31"
     assert "few was drawn by a result" in refused(workspace, "few", "--refresh", "--out", "other")
     assert "few was drawn by a log" in refused(workspace, "few", "--refresh", "--result", "base2", "--out", "other")
+
+
+def test_a_record_that_was_edited_is_not_believed(workspace: Path) -> None:
+    words = ("--n", "100", "--log", "log.jsonl", "--result", "base", "--hard", "0.3", "--out", "harder")
+    assert recallbench("canary", "team", *words, cwd=workspace).returncode == 0
+    path = workspace / "harder/canary.json"
+    honest = json.loads(path.read_text())
+
+    def edited(**changed: object) -> None:
+        path.write_text(json.dumps(honest | changed))
+
+    edited(drawn="2931-01-01")
+    for arguments in (("canary", "harder", "--check"), ("evaluate", "harder", "--store", "bm25", "--folder", "x")):
+        done = recallbench(*arguments, cwd=workspace)
+        assert done.returncode == 2
+        assert "harder/canary.json says that it was drawn on 2931-01-01, which is to come" in done.stderr
+    edited(drawn="yesterday")
+    assert "canary.json can't be read" in refused(workspace, "harder", "--check")
+    edited(proportional=True, bias=0.0)
+    error = refused(workspace, "harder", "--check")
+    assert "harder is not what its record says" in error
+    assert "bias 0, and its strata tell 0.1000; proportional true, and its strata are 10.00 questions off" in error
+    assert "harder is not what" in refused(
+        workspace, "harder", "--refresh", "--log", "log.jsonl", "--result", "base", "--out", "x"
+    )
+    # Where it is measured, the figures are told by what its strata say.
+    evaluate(workspace, "harder", "r")
+    part = json.loads((workspace / "r/metrics.json").read_text())["canary"]
+    assert (part["bias"], part["proportional"]) == (0.1, False)
+    edited(hard=honest["hard"] | {"drawn": 0.2})
+    assert "hard.drawn 0.2, and its strata tell 0.3000" in refused(workspace, "harder", "--check")
+    edited(questions=300)
+    assert "300 questions, and the folder holds 100" in refused(workspace, "harder", "--check")
+    edited()
+    assert recallbench("canary", "harder", "--check", cwd=workspace).returncode == 0
 
 
 def test_no_way_through_the_machine_is_in_the_record(workspace: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.corpora.labelled_sets.canary_record import (
+    NAME,
     CanaryRecord,
     CanarySource,
     HardCases,
@@ -29,6 +30,7 @@ from recallbench.studies.logs.canary.candidates import (
     read_set,
     with_hard,
 )
+from recallbench.studies.logs.canary.contradictions import contradictions
 from recallbench.studies.logs.canary.drawing import DIGITS, Draw, Earlier, draw
 from recallbench.studies.logs.canary.mix import Mix, Production, log_mix, production, set_mix, stratum_name
 from recallbench.studies.logs.canary.power import MEASURE, power
@@ -155,7 +157,10 @@ def refresh_request(folder: Path, stated: CanaryRequest, given: Collection[str],
 
 
 def open_canary(folder: Path) -> tuple[CanaryRecord, str]:
-    """Return the record of a canary and its sha256; raises InputError where the folder is none."""
+    """Return the record of a canary and its sha256.
+
+    Raises InputError where the folder is none, or holds something else than its record says.
+    """
     read = read_canary(folder)
     if read is None:
         raise InputError(
@@ -164,7 +169,16 @@ def open_canary(folder: Path) -> tuple[CanaryRecord, str]:
             found="a folder without" if folder.is_dir() else "no such folder",
             remedy=f"draw one: recallbench canary {folder}",
         )
-    return read
+    record, sha256 = read
+    questions = _by(read_set(folder, record.source.split).candidates, record.by)
+    if told := list(contradictions(record, questions)):
+        raise InputError(
+            f"{folder} is not what its record says",
+            expected="the questions that were drawn, and the canary.json that was written with them",
+            found=f"{NAME} has {'; '.join(told[:3])}" + (f"; and {len(told) - 3} more" if len(told) > 3 else ""),
+            remedy="leave the folder of a canary as it was drawn, or draw it anew",
+        )
+    return record, sha256
 
 
 def source_of(folder: Path, record: CanaryRecord) -> Path | None:

@@ -20,14 +20,12 @@ from dataclasses import dataclass
 
 from recallbench.corpora.labelled_sets.canary_record import CanaryStratum
 from recallbench.errors import UsageError
-from recallbench.scoring.planning.mix_drift import total_variation
+from recallbench.scoring.planning.proportion import Cell, proportion
 from recallbench.scoring.strata import allocate
 from recallbench.studies.logs.canary.candidates import Candidate
 from recallbench.studies.logs.canary.mix import Stratum
 from recallbench.studies.logs.sampling import draw_place
 
-Cell = tuple[str, str, bool]
-"""A kind, a tenant, and whether its questions are the hard ones."""
 ROUNDING = 1e-9
 DIGITS = 6
 """Shares and weights are written down to this many places."""
@@ -126,11 +124,12 @@ def draw(
         )
         for cell, share in production.items()
     )
+    found = proportion(production, asked, {cell: counts[cell] for cell in production})
     return Draw(
         tuple(candidate for candidate in candidates if candidate.id in chosen),
         strata,
-        round(total_variation(production, asked), DIGITS),
-        _in_proportion(production, asked, sizes, shares),
+        round(found.bias, DIGITS),
+        found.proportional,
         {
             candidate.id: earlier.stayed[candidate.id] + 1
             for candidate in candidates
@@ -182,18 +181,6 @@ def _counts(
             cell: count for cell, count in (((*stratum, True), hard), ((*stratum, False), size - hard)) if cell in cells
         }
     return counts
-
-
-def _in_proportion(
-    production: Mapping[Cell, float],
-    asked: Mapping[Cell, float],
-    sizes: Mapping[Stratum, int],
-    shares: Mapping[Stratum, float],
-) -> bool:
-    total = sum(sizes.values())
-    near = all(abs(size - shares[stratum] * total) < 1 for stratum, size in sizes.items())
-    hard = sum(count / sizes[cell[:2]] * shares[cell[:2]] for cell, count in asked.items() if cell[2])
-    return near and abs(hard - sum(share for cell, share in production.items() if cell[2])) * total < 1
 
 
 def _chosen(

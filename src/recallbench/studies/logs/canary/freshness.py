@@ -10,7 +10,7 @@ import numpy as np
 
 from recallbench.corpora.labelled_sets.canary_record import CanaryRecord
 from recallbench.corpora.labelled_sets.labelled_files import read_documents
-from recallbench.errors import InputError, UsageError
+from recallbench.errors import UsageError
 from recallbench.reports.canary.check import CanaryCheck, StalenessPart, WeightedPart
 from recallbench.results.result import open_unchanged
 from recallbench.scoring.measures.registry import parse
@@ -149,18 +149,11 @@ def _weighted(folder: Path, record: CanaryRecord, result: Path) -> Iterator[Weig
     """Yield the measures of a result over the canary, each kind and tenant weighing as much as in production."""
     questions = read_set(folder, record.source.split)
     depth = open_unchanged(result).metrics.retrieval.depth
-    weights = {(s.kind, s.tenant, s.hard): s.weight for s in record.strata if s.weight is not None}
+    weights = {(s.kind, s.tenant, s.hard): s.weight or 0.0 for s in record.strata}
     drawn: dict[tuple[Stratum, float], list[str]] = {}
     for candidate in questions.candidates:
         kind, tenant = (getattr(candidate, name) if name in record.by else "" for name in BOTH)
-        weight = weights.get((kind, tenant, candidate.id in record.hard.questions))
-        if weight is None:
-            raise InputError(
-                f"{folder} holds questions that its record does not",
-                expected="the questions that were drawn",
-                found=f"{candidate.id}, of {stratum_name((kind, tenant))}",
-                remedy="leave the folder of a canary as it was drawn, or draw it anew",
-            )
+        weight = weights[kind, tenant, candidate.id in record.hard.questions]
         # Hard questions that weigh as much as the others are no stratum of their own: their number is left to chance.
         drawn.setdefault(((kind, tenant), weight), []).append(candidate.id)
     # Of production the questions are a vanishing part; of the set itself they may be all.
