@@ -203,6 +203,18 @@ def test_a_mix_that_moved_makes_it_stale(workspace: Path) -> None:
     assert (done.returncode, "below 40% or within chance" in done.stdout) == (0, True)
 
 
+def test_a_mix_that_moved_by_chance_alone_does_not_make_it_stale(workspace: Path) -> None:
+    aged(workspace / "few", "2026-01-15", "2099-01-01")
+    production_log(workspace / "now.jsonl", day="2026-02-01")
+    # 3 facts of acme, one of bolt and 6 dates: 20% moved, as chance moves ten recalls more often than not.
+    lines = (workspace / "now.jsonl").read_text().splitlines(keepends=True)
+    (workspace / "now.jsonl").write_text("".join([*lines[:3], lines[50], *lines[60:66]]))
+    done = recallbench("canary", "few", "--check", "--log", "now.jsonl", "--format", "json", cwd=workspace)
+    mix = next(part for part in json.loads(done.stdout)["reasons"] if part["what"] == "mix")
+    assert mix["reason"].startswith("20.0% of the mix moved (10 recalls since the draw against 100")
+    assert (done.returncode, mix["stale"]) == (0, None)
+
+
 def test_so_many_recalls_make_it_stale(workspace: Path) -> None:
     words = ("--n", "100", "--log", "log.jsonl", "--stale-after", "100q", "--out", "counted")
     assert recallbench("canary", "team", *words, cwd=workspace).returncode == 0
