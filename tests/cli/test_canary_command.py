@@ -230,6 +230,48 @@ def test_so_many_recalls_make_it_stale(workspace: Path) -> None:
     assert (done.returncode, "age: stale: " in done.stdout) == (1, True)
 
 
+def test_only_a_dated_log_tells_what_came_since(workspace: Path) -> None:
+    words = ("--n", "100", "--log", "log.jsonl", "--stale-after", "100q", "--out", "counted")
+    assert recallbench("canary", "team", *words, cwd=workspace).returncode == 0
+    aged(workspace / "counted", "2026-01-15", None)
+
+    def reasons(*logs: str) -> dict[str, dict]:
+        named = [word for log in logs for word in ("--log", log)]
+        done = recallbench("canary", "counted", "--check", *named, "--format", "json", cwd=workspace)
+        return {part["what"]: part for part in json.loads(done.stdout)["reasons"]}
+
+    def undated(name: str) -> str:
+        lines = (workspace / name).read_text().splitlines()
+        records = [{k: v for k, v in json.loads(line).items() if k != "at"} for line in lines]
+        jsonl(workspace / f"undated-{name}", records)
+        return f"undated-{name}"
+
+    why = "only a dated log tells what came since the draw, and this one has no dates"
+    # 15% moved since; the old recalls beside them hide half of it.
+    production_log(workspace / "now.jsonl", acme_facts=35, day="2026-02-01")
+    old, now = undated("log.jsonl"), undated("now.jsonl")
+    told = reasons(old, now)
+    assert told["mix"]["reason"].startswith("7.5% of the mix moved (200 recalls of the whole log against 100")
+    assert told["mix"]["reason"].endswith(f"{why}, and old recalls that are in it hide what moved")
+    assert told["mix"]["stale"] is None
+    assert reasons("log.jsonl", "now.jsonl")["mix"]["reason"].startswith("15.0% of the mix moved (100 recalls since")
+    # As many more as make it stale are told; a rotated log, which holds the new ones alone, tells nothing.
+    assert (told["age"]["stale"], "100 recalls more than then" in told["age"]["reason"]) == (True, True)
+    rotated = reasons(now)["age"]
+    assert rotated["reason"].endswith(f"{why}, and a log that was rotated holds fewer")
+    assert (rotated["stale"], "0 recalls more than then" in rotated["reason"]) == (None, True)
+    # Beside dated ones, recalls without a date are left out, and said to be.
+    mixed = reasons(old, "now.jsonl")
+    assert "(100 recalls since the draw; 100 without a date are left out against 100" in mixed["mix"]["reason"]
+    assert "100 recalls since (by their dates; 100 without a date are left out)" in mixed["age"]["reason"]
+    # Drawn without a log, there is nothing to count from.
+    words = ("--n", "100", "--stale-after", "100q", "--out", "logless")
+    assert recallbench("canary", "team", *words, cwd=workspace).returncode == 0
+    done = recallbench("canary", "logless", "--check", "--log", now, cwd=workspace)
+    assert "age: can't tell: " in done.stdout
+    assert "drawn without a log, nothing tells how many there were" in done.stdout
+
+
 def test_gold_that_is_gone_makes_it_stale(workspace: Path) -> None:
     judged = (workspace / "few/qrels/test.tsv").read_text().splitlines()
     query, document, _ = judged[1].split("\t")
