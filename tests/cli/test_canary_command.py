@@ -146,9 +146,9 @@ def test_more_hard_questions_are_written_down_and_weighed_back(workspace: Path) 
     queries = workspace / "harder/queries.jsonl"
     jsonl(queries, [json.loads(line) | {"kind": "new"} for line in queries.read_text().splitlines()])
     evaluate(workspace, "harder", "changed")
-    assert "harder holds questions that its record does not" in refused(
-        workspace, "harder", "--check", "--result", "changed"
-    )
+    error = refused(workspace, "harder", "--check", "--result", "changed")
+    assert "harder is not what its record says" in error
+    assert "canary.json has 32 other questions of date of acme, and the folder holds 0" in error
     done = recallbench("canary", "team", *words[:-3], "0.4", "--out", "hardest", cwd=workspace)
     assert "the set has too few hard questions for --hard 0.4: all that fit are here" in done.stdout
     assert "hard: 34 of 100" in done.stdout
@@ -203,6 +203,18 @@ def test_a_mix_that_moved_makes_it_stale(workspace: Path) -> None:
     assert (done.returncode, "below 40% or within chance" in done.stdout) == (0, True)
 
 
+def test_a_mix_that_moved_by_chance_alone_does_not_make_it_stale(workspace: Path) -> None:
+    aged(workspace / "few", "2026-01-15", "2099-01-01")
+    production_log(workspace / "now.jsonl", day="2026-02-01")
+    # 3 facts of acme, one of bolt and 6 dates: 20% moved, as chance moves ten recalls more often than not.
+    lines = (workspace / "now.jsonl").read_text().splitlines(keepends=True)
+    (workspace / "now.jsonl").write_text("".join([*lines[:3], lines[50], *lines[60:66]]))
+    done = recallbench("canary", "few", "--check", "--log", "now.jsonl", "--format", "json", cwd=workspace)
+    mix = next(part for part in json.loads(done.stdout)["reasons"] if part["what"] == "mix")
+    assert mix["reason"].startswith("20.0% of the mix moved (10 recalls since the draw against 100")
+    assert (done.returncode, mix["stale"]) == (0, None)
+
+
 def test_so_many_recalls_make_it_stale(workspace: Path) -> None:
     words = ("--n", "100", "--log", "log.jsonl", "--stale-after", "100q", "--out", "counted")
     assert recallbench("canary", "team", *words, cwd=workspace).returncode == 0
@@ -218,6 +230,48 @@ def test_so_many_recalls_make_it_stale(workspace: Path) -> None:
     assert (done.returncode, "age: stale: " in done.stdout) == (1, True)
 
 
+def test_only_a_dated_log_tells_what_came_since(workspace: Path) -> None:
+    words = ("--n", "100", "--log", "log.jsonl", "--stale-after", "100q", "--out", "counted")
+    assert recallbench("canary", "team", *words, cwd=workspace).returncode == 0
+    aged(workspace / "counted", "2026-01-15", None)
+
+    def reasons(*logs: str) -> dict[str, dict]:
+        named = [word for log in logs for word in ("--log", log)]
+        done = recallbench("canary", "counted", "--check", *named, "--format", "json", cwd=workspace)
+        return {part["what"]: part for part in json.loads(done.stdout)["reasons"]}
+
+    def undated(name: str) -> str:
+        lines = (workspace / name).read_text().splitlines()
+        records = [{k: v for k, v in json.loads(line).items() if k != "at"} for line in lines]
+        jsonl(workspace / f"undated-{name}", records)
+        return f"undated-{name}"
+
+    why = "only a dated log tells what came since the draw, and this one has no dates"
+    # 15% moved since; the old recalls beside them hide half of it.
+    production_log(workspace / "now.jsonl", acme_facts=35, day="2026-02-01")
+    old, now = undated("log.jsonl"), undated("now.jsonl")
+    told = reasons(old, now)
+    assert told["mix"]["reason"].startswith("7.5% of the mix moved (200 recalls of the whole log against 100")
+    assert told["mix"]["reason"].endswith(f"{why}, and old recalls that are in it hide what moved")
+    assert told["mix"]["stale"] is None
+    assert reasons("log.jsonl", "now.jsonl")["mix"]["reason"].startswith("15.0% of the mix moved (100 recalls since")
+    # As many more as make it stale are told; a rotated log, which holds the new ones alone, tells nothing.
+    assert (told["age"]["stale"], "100 recalls more than then" in told["age"]["reason"]) == (True, True)
+    rotated = reasons(now)["age"]
+    assert rotated["reason"].endswith(f"{why}, and a log that was rotated holds fewer")
+    assert (rotated["stale"], "0 recalls more than then" in rotated["reason"]) == (None, True)
+    # Beside dated ones, recalls without a date are left out, and said to be.
+    mixed = reasons(old, "now.jsonl")
+    assert "(100 recalls since the draw; 100 without a date are left out against 100" in mixed["mix"]["reason"]
+    assert "100 recalls since (by their dates; 100 without a date are left out)" in mixed["age"]["reason"]
+    # Drawn without a log, there is nothing to count from.
+    words = ("--n", "100", "--stale-after", "100q", "--out", "logless")
+    assert recallbench("canary", "team", *words, cwd=workspace).returncode == 0
+    done = recallbench("canary", "logless", "--check", "--log", now, cwd=workspace)
+    assert "age: can't tell: " in done.stdout
+    assert "drawn without a log, nothing tells how many there were" in done.stdout
+
+
 def test_gold_that_is_gone_makes_it_stale(workspace: Path) -> None:
     judged = (workspace / "few/qrels/test.tsv").read_text().splitlines()
     query, document, _ = judged[1].split("\t")
@@ -228,7 +282,7 @@ def test_gold_that_is_gone_makes_it_stale(workspace: Path) -> None:
     assert f"documents: stale: 1 document of its gold is no longer in team: {document} of {query}" in done.stdout
     (workspace / "team").rename(workspace / "moved")
     done = recallbench("canary", "few", "--check", cwd=workspace)
-    assert "documents: can't tell: the set it is from is not at team: --source DIR names it" in done.stdout
+    assert "documents: can't tell: the set team that it is from is not beside it: --source DIR names it" in done.stdout
     done = recallbench("canary", "few", "--check", "--source", "moved", cwd=workspace)
     assert (done.returncode, f"no longer in moved: {document} of {query}" in done.stdout) == (1, True)
 
@@ -257,6 +311,91 @@ def test_it_is_drawn_anew_with_half_of_its_questions(workspace: Path) -> None:
     assert record["stale_after"]["on"] > "2026-01-31"
     assert "few was drawn by a result" in refused(workspace, "few", "--refresh", "--out", "other")
     assert "few was drawn by a log" in refused(workspace, "few", "--refresh", "--result", "base2", "--out", "other")
+
+
+def test_a_record_that_was_edited_is_not_believed(workspace: Path) -> None:
+    words = ("--n", "100", "--log", "log.jsonl", "--result", "base", "--hard", "0.3", "--out", "harder")
+    assert recallbench("canary", "team", *words, cwd=workspace).returncode == 0
+    path = workspace / "harder/canary.json"
+    honest = json.loads(path.read_text())
+
+    def edited(**changed: object) -> None:
+        path.write_text(json.dumps(honest | changed))
+
+    edited(drawn="2931-01-01")
+    for arguments in (("canary", "harder", "--check"), ("evaluate", "harder", "--store", "bm25", "--folder", "x")):
+        done = recallbench(*arguments, cwd=workspace)
+        assert done.returncode == 2
+        assert "harder/canary.json says that it was drawn on 2931-01-01, which is to come" in done.stderr
+    edited(drawn="yesterday")
+    assert "canary.json can't be read" in refused(workspace, "harder", "--check")
+    edited(proportional=True, bias=0.0)
+    error = refused(workspace, "harder", "--check")
+    assert "harder is not what its record says" in error
+    assert "bias 0, and its strata tell 0.1000; proportional true, and its strata are 10.00 questions off" in error
+    assert "harder is not what" in refused(
+        workspace, "harder", "--refresh", "--log", "log.jsonl", "--result", "base", "--out", "x"
+    )
+    # Where it is measured, the figures are told by what its strata say.
+    evaluate(workspace, "harder", "r")
+    part = json.loads((workspace / "r/metrics.json").read_text())["canary"]
+    assert (part["bias"], part["proportional"]) == (0.1, False)
+    edited(hard=honest["hard"] | {"drawn": 0.2})
+    assert "hard.drawn 0.2, and its strata tell 0.3000" in refused(workspace, "harder", "--check")
+    edited(questions=300)
+    assert "300 questions, and the folder holds 100" in refused(workspace, "harder", "--check")
+    edited()
+    assert recallbench("canary", "harder", "--check", cwd=workspace).returncode == 0
+
+
+def test_no_way_through_the_machine_is_in_the_record(workspace: Path) -> None:
+    # Beside its set, wherever the two are, the canary finds it again.
+    assert record_of(workspace / "few")["source"]["folder"] == "../team"
+    place = workspace / "alice" / "secret-client"
+    place.mkdir(parents=True)
+    shutil.copytree(workspace / "team", place / "team")
+    done = recallbench("canary", place / "team", "--n", "100", "--out", "away", cwd=workspace)
+    assert done.returncode == 0
+    source = record_of(workspace / "away")["source"]
+    assert (source["name"], source["folder"], len(source["sha256"])) == ("team", None, 64)
+    text = (workspace / "away/canary.json").read_text()
+    assert not [name for name in ("alice", "secret", str(workspace), "..") if name in text]
+    # A set of the same name that happens to be near is not taken for it.
+    done = recallbench("canary", "away", "--check", cwd=workspace)
+    asked = "documents: can't tell: the set team that it is from is not beside it: --source DIR names it"
+    assert (done.returncode, asked in done.stdout) == (0, True)
+    done = recallbench("canary", "away", "--check", "--source", place / "team", cwd=workspace)
+    assert (done.returncode, "documents: fresh: all documents of its gold are in" in done.stdout) == (0, True)
+    error = refused(workspace, "away", "--refresh", "--out", "next")
+    assert "away was drawn from a set team that is not beside it" in error
+    assert "--source DIR, the set as it is now" in error
+    words = ("--refresh", "--source", place / "team", "--out", "next")
+    assert recallbench("canary", "away", *words, cwd=workspace).returncode == 0
+    assert record_of(workspace / "next")["source"] == source
+    # What another version or hand wrote as a way is not followed.
+    record = record_of(workspace / "away")
+    record["source"]["folder"] = "../../alice/secret-client/team"
+    (workspace / "away/canary.json").write_text(json.dumps(record))
+    assert "source.folder" in refused(workspace, "away", "--check")
+
+
+def test_drawn_anew_over_and_over_it_asks_what_was_not_asked(workspace: Path) -> None:
+    words = ("--n", "100", "--out", "g1")
+    assert recallbench("canary", "team", *words, cwd=workspace).returncode == 0
+    each = []
+    for number in range(1, 6):
+        lines = (workspace / f"g{number}/queries.jsonl").read_text().splitlines()
+        each.append({json.loads(line)["_id"] for line in lines})
+        out = f"g{number + 1}"
+        assert recallbench("canary", f"g{number}", "--refresh", "--out", out, cwd=workspace).returncode == 0
+    assert each[2] != each[0]
+    # Of 240 questions 100 are asked at a time: chance alone would leave 3 of 100 in all five.
+    assert not set.intersection(*each)
+    assert not set.intersection(*each[:3])
+    assert len(set().union(*each)) > 200
+    stayed = record_of(workspace / "g5")["refreshed"]["stayed"]
+    assert set(stayed) == each[3] & each[4]
+    assert set(stayed.values()) == {2}
 
 
 def test_what_does_not_fit_is_refused_and_leaves_nothing(workspace: Path) -> None:

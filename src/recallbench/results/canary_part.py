@@ -6,6 +6,10 @@ from pydantic import Field
 
 from recallbench.corpora.labelled_sets.canary_record import CanaryRecord, staleness
 from recallbench.results.metrics_part import MetricsPart
+from recallbench.scoring.planning.proportion import NEAR, stated_proportion
+
+_WITHIN = 1e-3
+"""Questions by which what is written down may be rounded."""
 
 
 class CanaryPart(MetricsPart):
@@ -32,13 +36,15 @@ def canary_part(drawn_from: tuple[CanaryRecord, str] | None) -> CanaryPart | Non
         return None
     record, sha256 = drawn_from
     after = record.stale_after
+    found = stated_proportion(record.strata)
     return CanaryPart(
         record_sha256=sha256,
         drawn=record.drawn,
         stale_after=None if after is None else after.stated,
         stale_on=None if after is None else after.on,
-        bias=record.bias,
-        proportional=record.proportional,
+        # The more cautious of what is stated and what the strata tell: an edited record promises nothing more.
+        bias=record.bias if found.bias <= record.bias + NEAR else round(found.bias, 4),
+        proportional=record.proportional and found.off < 1 + _WITHIN,
         uncovered=record.uncovered,
         hard=record.hard.drawn,
         hard_in_production=record.hard.production,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from recallbench.errors import InputError, UsageError
 from recallbench.studies.logs.canary.candidates import Candidate
-from recallbench.studies.logs.canary.drawing import Draw, draw
+from recallbench.studies.logs.canary.drawing import Draw, Earlier, draw
 from recallbench.studies.logs.canary.mix import Mix, production, set_mix
 
 
@@ -108,14 +110,61 @@ def test_a_stratum_without_questions_enough_is_filled_by_the_others() -> None:
 def test_an_earlier_canary_stays_by_the_share_that_is_kept() -> None:
     shares = production(set_mix(SET), SET).shares
     first = draw(SET, shares, 100, 42)
-    earlier = frozenset(question.id for question in first.questions)
+    before = {question.id for question in first.questions}
+    earlier = Earlier("first", dict.fromkeys(before, 1))
     again = draw(SET, shares, 100, 42, earlier=earlier, keep=0.5)
-    # Strata of 27, 6, 3, 30 and 33 or 34: half of each, rounded.
+    # Strata of 27, 6, 3, 30 and 33 or 34: half of each, rounded up or down.
     assert 48 <= len(again.kept) <= 53
-    assert set(again.kept) == earlier & {question.id for question in again.questions}
+    assert set(again.kept) == before & {question.id for question in again.questions}
+    assert set(again.kept.values()) == {2}
     assert counted(again) == counted(first)
     assert not draw(SET, shares, 100, 42, earlier=earlier, keep=0.0).kept
     assert len(draw(SET, shares, 100, 42, earlier=earlier, keep=1.0).kept) == 100
+
+
+def generations(candidates: list[Candidate], n: int, keep: float, count: int) -> list[set[str]]:
+    """The questions of so many canaries, each drawn after the one before it."""
+    shares = production(set_mix(candidates), candidates).shares
+    drawn = draw(candidates, shares, n, 42)
+    each = [{question.id for question in drawn.questions}]
+    for i in range(1, count):
+        earlier = Earlier(f"record {i}", {id: drawn.kept.get(id, 1) for id in each[-1]})
+        drawn = draw(candidates, shares, n, 42, earlier=earlier, keep=keep)
+        each.append({question.id for question in drawn.questions})
+    return each
+
+
+def longest(each: list[set[str]]) -> int:
+    """In how many canaries in a row any question has been, at most."""
+    most, running = 0, dict[str, int]()
+    for asked in each:
+        running = {id: running.get(id, 0) + 1 for id in asked}
+        most = max(most, *running.values())
+    return most
+
+
+def test_over_five_canaries_no_question_stays_for_long_and_ever_more_are_asked() -> None:
+    each = generations(questions("fact", "acme", 2000), 200, 0.5, 5)
+    # Half of each stays for one more; what is new is new but for the few that chance brings back.
+    assert [len(before & now) for before, now in pairwise(each)] == [100] * 4
+    assert longest(each) == 2
+    assert each[2] != each[0]
+    assert all(len(each[i] & each[i + 2]) < 25 for i in range(3))
+    assert all(len(set().union(*each[: i + 1])) >= 200 + 85 * i for i in range(5))
+
+
+def test_four_of_five_that_stay_are_others_after_five_canaries() -> None:
+    each = generations(questions("fact", "acme", 2000), 200, 0.8, 12)
+    assert longest(each) == 5
+    assert len(set().union(*each)) > 200 + 35 * 11
+
+
+def test_a_stratum_of_one_question_changes_too() -> None:
+    few = [question for i in range(100) for question in questions("fact", f"t{i}", 20)]
+    each = generations(few, 100, 0.5, 5)
+    assert longest(each) == 2
+    # Half of the strata keep theirs, and none for a third time.
+    assert all(20 <= len(before & now) <= 70 for before, now in pairwise(each))
 
 
 def test_too_many_kinds_and_tenants_for_n() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from recallbench.scoring.planning.detectable import detectable_drop
 from recallbench.studies.logs.canary.candidates import Candidate
 from recallbench.studies.logs.canary.power import power
 
@@ -26,9 +27,11 @@ def test_questions_of_one_scope_depend_on_each_other_from_five_scopes_on() -> No
     four, ten = power(asked(4, 25), []), power(asked(10, 10), [])
     assert (four.clusters, ten.clusters) == (100, 10)
     assert four.drop == 0.1596
-    # With t of 9 degrees of freedom 2.262 + .883 standard errors in place of 1.96 + .842, of a wider drop.
-    assert ten.drop == pytest.approx(0.1596 * 3.145 / 2.802, rel=0.06)
-    assert ten.drop > four.drop
+    # Ten scopes of ten questions: tests/scoring/planning holds the drop to the power of the sign flips.
+    assert ten.drop == round(detectable_drop(100, 0.9, 0.18, [10] * 10), 4) == pytest.approx(0.2026, abs=0.003)
+    # Questions of one scope more: the sizes of scopes count.
+    uneven = power([*asked(9, 5), *(Candidate(f"x{i}", "fact", "", "x", True) for i in range(55))], [])
+    assert uneven.drop > 1.3 * ten.drop
     # Sign flips of five scopes reach no p below 2/32.
     assert power(asked(5, 20), []).drop is None
     assert "questions of 10 scopes depend on each other, design effect 1 (no result tells it)" in ten.assumption

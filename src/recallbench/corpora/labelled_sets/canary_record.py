@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import InputError
 from recallbench.reading import document, parsed
 
 NAME = "canary.json"
+
+
+def _day(text: str) -> str:
+    if date.fromisoformat(text).isoformat() != text:
+        raise ValueError("a day is written as 2027-01-31")
+    return text
+
+
+Day = Annotated[str, AfterValidator(_day)]
 
 
 class _CanaryPart(BaseModel):
@@ -22,7 +31,12 @@ class _CanaryPart(BaseModel):
 class CanarySource(_CanaryPart):
     """The labelled set that the questions are from."""
 
-    folder: str = Field(description="as seen from the canary's own folder")
+    name: str = Field(description="the name of its folder")
+    folder: str | None = Field(
+        pattern=r"^\.\./[^/]*[^/.][^/]*$",
+        description="as seen from the canary's own folder, where the set lies beside it; null for any other place, "
+        "which would tell about the machine",
+    )
     sha256: str = Field(description="over the files that decided a measurement of it, as in its name in results")
     split: str | None
     questions: int = Field(description="those that could be drawn")
@@ -49,13 +63,14 @@ class CanaryStratum(_CanaryPart):
     kind: str
     tenant: str
     hard: bool
-    share: float = Field(description="of production")
-    available: int = Field(description="questions of the set")
-    quota: float = Field(description="its share of the questions drawn, before rounding")
-    drawn: int
+    share: float = Field(ge=0, description="of production")
+    available: int = Field(ge=0, description="questions of the set")
+    quota: float = Field(ge=0, description="its share of the questions drawn, before rounding")
+    drawn: int = Field(ge=0)
     weight: float | None = Field(
+        ge=0,
         description="of each of its questions in a mean of production's mix: its quota, over how many are drawn on the "
-        "average over seeds; null for none"
+        "average over seeds; null for none",
     )
 
 
@@ -88,7 +103,7 @@ class StaleAfter(_CanaryPart):
     """When the canary is to be drawn anew."""
 
     stated: str
-    on: str | None = Field(description="the first day on which it is stale, ISO 8601; null where recalls are counted")
+    on: Day | None = Field(description="the first day on which it is stale, ISO 8601; null where recalls are counted")
     recalls: int | None = Field(description="recalls logged since; null where days are counted")
 
 
@@ -97,22 +112,25 @@ class Refreshed(_CanaryPart):
 
     record_sha256: str
     kept: list[str] = Field(description="the questions that are in both")
+    stayed: dict[str, int] = Field(
+        default_factory=dict, description="in how many canaries in a row each of those has been, this one included"
+    )
 
 
 class CanaryRecord(_CanaryPart):
     """One draw."""
 
     schema_version: Literal["1"]
-    drawn: str = Field(description="the day, ISO 8601")
+    drawn: Day = Field(description="the day, ISO 8601")
     seed: int
     by: list[str]
     asked: int = Field(description="the questions asked for")
-    questions: int
+    questions: int = Field(ge=1)
     source: CanarySource
     log: list[CanaryLog] = Field(description="empty where the set's own mix counts as production's")
     mix: list[MixCount]
     uncovered: float = Field(description="the share of production that the set has no question for; it is left out")
-    strata: list[CanaryStratum]
+    strata: list[CanaryStratum] = Field(min_length=1)
     bias: float = Field(description="the most by which a plain mean may miss that of production's mix")
     proportional: bool = Field(
         description="each kind and tenant is within a question of its share, and hard questions are as frequent as in "
@@ -138,12 +156,15 @@ def staleness(drawn: str, after: str | None, on: str | None, today: str) -> str:
 
 
 def read_canary(folder: Path) -> tuple[CanaryRecord, str] | None:
-    """Return the record of a canary and its sha256, None for a folder without one; InputError for a broken one."""
+    """Return the record of a canary and its sha256, None for a folder without one.
+
+    Raises InputError for a broken one, and for one that was drawn on a day to come.
+    """
     path = folder / NAME
     if not path.is_file():
         return None
     try:
-        return CanaryRecord.model_validate(parsed(document(path), path)), sha256_of(path)
+        record, sha256 = CanaryRecord.model_validate(parsed(document(path), path)), sha256_of(path)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise InputError(
@@ -152,6 +173,15 @@ def read_canary(folder: Path) -> tuple[CanaryRecord, str] | None:
             found=f"{'.'.join(map(str, first['loc']))}: {first['msg']}",
             remedy="draw the canary anew",
         ) from None
+    # Where it was drawn it may be tomorrow already.
+    if date.fromisoformat(record.drawn) > date.today() + timedelta(days=1):
+        raise InputError(
+            f"{path} says that it was drawn on {record.drawn}, which is to come",
+            expected=f"a day up to today, {date.today()}",
+            found=record.drawn,
+            remedy="draw the canary anew; its age can't be told by this record, nor by a clock that is wrong",
+        )
+    return record, sha256
 
 
 def record_text(record: CanaryRecord) -> str:

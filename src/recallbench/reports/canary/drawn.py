@@ -49,7 +49,8 @@ def detects_lines(detects: CanaryPower) -> list[str]:
     assumed = f"assumed: {detects.assumption}"
     few = f"{detects.n} questions" + ("" if detects.clusters == detects.n else f" in {detects.clusters} scopes")
     if detects.drop is None:
-        return [f"detects: no drop of {detects.measure}: {few} are too few for a p below .05", assumed]
+        why = f"{few} are too few to see one in 8 of 10 runs at p < .05"
+        return [f"detects: no drop of {detects.measure}: {why}", assumed]
     differing = "" if detects.differing is None else f", {detects.differing:.1%} of them differing by chance"
     return [
         f"detects: a drop of {detects.measure} from {detects.level:.2f} by {detects.drop:.3f} or more is seen in about "

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from recallbench.scoring.distributions import normal_quantile, t_quantile
 from recallbench.scoring.intervals import LEVEL, Interval, cluster_codes, clustered, score_difference, wilson_bounds
 from recallbench.scoring.judgement import Floats
-from recallbench.scoring.paired import detectable_difference
+from recallbench.scoring.paired import POWER, detectable_difference
+from recallbench.scoring.planning.cluster_power import ClusterPower
+from recallbench.scoring.sign_flips import ENUMERATED
 
 _STEPS = 40
+_ENUMERATED_STEPS = 11
+"""As fine as outcomes tell it: to .0005."""
 _ROUNDING = 1e-9
 
 
@@ -32,33 +36,46 @@ def differing_seen(first: Floats, second: Floats) -> float:
     return min(1.0, (2 * min(wins, losses) + 1) / len(first))
 
 
-def detectable_drop(n: int, level: float, differing: float, clusters: int | None = None, effect: float = 1.0) -> float:
+def detectable_drop(
+    n: int, level: float, differing: float, clusters: Sequence[int] | None = None, effect: float = 1.0
+) -> float:
     """Return the least drop that is seen four times in five at p < .05, before Holm; nan where none up to `level` is.
 
-    The share `differing` moves in both directions alike, and the drop comes on top of it. With `clusters` questions
-    depend on each other, and `effect` is the design effect. The bounds are those of a comparison of so many questions
-    (`scoring/paired.py`), which says of them what it could detect.
+    The share `differing` moves in both directions alike, and the drop comes on top of it. With `clusters`, the number
+    of questions of each, questions depend on each other, and `effect` is the design effect. The sign flips of few
+    clusters are worked out; else the bounds are those of a comparison of so many questions (`scoring/paired.py`),
+    which says of them what it could detect.
     """
-
+    units = n if clusters is None else len(clusters)
+    # Sign flips of so few units reach no p of .05, whatever happens.
+    if 2 * 0.5**units > 1 - LEVEL + _ROUNDING:
+        return float("nan")
+    if clusters is not None and units <= ENUMERATED:
+        power = ClusterPower(clusters, differing, effect)
+        return _least(lambda drop: power.of(drop) >= POWER, level, _ENUMERATED_STEPS)
     sure_share = 0.5 + LEVEL / 2
     # Over clusters the interval is t's, where the score interval of pairs has the normal quantile.
-    wider = 1.0 if clusters is None else t_quantile(max(clusters, 2) - 1, sure_share) / normal_quantile(sure_share)
+    wider = 1.0 if clusters is None else t_quantile(units - 1, sure_share) / normal_quantile(sure_share)
 
-    def detectable(drop: float) -> float:
+    def detected(drop: float) -> bool:
         bounds = score_difference(differing / 2 * n, min(differing / 2 + drop, 1 - differing / 2) * n, n)
         if bounds.low is None or bounds.high is None:
-            return 1.0
+            return drop >= 1.0
         half = (bounds.high - bounds.low) / 2 * effect**0.5 * wider
-        sure = detectable_difference(Interval(-half, half, ""), clusters or n, clusters is None)
-        return 1.0 if sure is None else sure
+        sure = detectable_difference(Interval(-half, half, ""), units, clusters is None)
+        return drop >= (1.0 if sure is None else sure)
 
-    low, high = 0.0, level
-    # Sign flips of so few units reach no p of .05, whatever happens.
-    if 2 * 0.5 ** (clusters or n) > 1 - LEVEL + _ROUNDING or detectable(high) > high:
+    return _least(detected, level, _STEPS)
+
+
+def _least(detected: Callable[[float], bool], most: float, steps: int) -> float:
+    """Return the least drop that is detected, of those up to the most; nan where the most is not."""
+    low, high = 0.0, most
+    if not detected(high):
         return float("nan")
-    for _ in range(_STEPS):
+    for _ in range(steps):
         middle = (low + high) / 2
-        low, high = (low, middle) if detectable(middle) <= middle else (middle, high)
+        low, high = (low, middle) if detected(middle) else (middle, high)
     return high
 
 

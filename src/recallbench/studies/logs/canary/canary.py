@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.corpora.labelled_sets.canary_record import (
+    NAME,
     CanaryRecord,
     CanarySource,
     HardCases,
@@ -29,7 +30,8 @@ from recallbench.studies.logs.canary.candidates import (
     read_set,
     with_hard,
 )
-from recallbench.studies.logs.canary.drawing import DIGITS, Draw, draw
+from recallbench.studies.logs.canary.contradictions import contradictions
+from recallbench.studies.logs.canary.drawing import DIGITS, Draw, Earlier, draw
 from recallbench.studies.logs.canary.mix import Mix, Production, log_mix, production, set_mix, stratum_name
 from recallbench.studies.logs.canary.power import MEASURE, power
 from recallbench.studies.logs.canary.stale_after import again
@@ -78,7 +80,7 @@ def draw_canary(request: CanaryRequest, today: date) -> CanaryRecord:
     candidates = _by(with_hard(questions.candidates, results, request.rank), request.by)
     mix = _mix(request, candidates)
     asked = production(mix, candidates)
-    refreshed, earlier = _earlier(request)
+    earlier = _earlier(request)
     drawn = draw(candidates, asked.shares, request.n, request.seed, request.hard, earlier, request.keep)
     record = CanaryRecord(
         schema_version="1",
@@ -88,7 +90,8 @@ def draw_canary(request: CanaryRequest, today: date) -> CanaryRecord:
         asked=request.n,
         questions=len(drawn.questions),
         source=CanarySource(
-            folder=Path(os.path.relpath(request.source.resolve(), request.folder.resolve())).as_posix(),
+            name=request.source.resolve().name,
+            folder=_beside(request.source.resolve(), request.folder.resolve()),
             sha256=questions.sha256,
             split=request.split,
             questions=len(candidates),
@@ -102,7 +105,9 @@ def draw_canary(request: CanaryRequest, today: date) -> CanaryRecord:
         hard=_hard(request, drawn, results),
         detects=power(drawn.questions, results),
         stale_after=request.stale_after,
-        refreshed=None if refreshed is None else Refreshed(record_sha256=refreshed, kept=list(drawn.kept)),
+        refreshed=None
+        if earlier is None
+        else Refreshed(record_sha256=earlier.record_sha256, kept=list(drawn.kept), stayed=dict(drawn.kept)),
         notes=list(_notes(request, questions, mix, asked, drawn)),
     )
     write_canary(request.folder, questions, drawn.questions, record)
@@ -116,6 +121,14 @@ def refresh_request(folder: Path, stated: CanaryRequest, given: Collection[str],
     result or a log that it was drawn by is not named again.
     """
     record, _ = open_canary(folder)
+    source = source_of(folder, record) if stated.source == folder else stated.source
+    if source is None:
+        raise UsageError(
+            f"{folder} was drawn from a set {record.source.name} that is not beside it",
+            expected="--source DIR, the set as it is now",
+            found="none",
+            remedy=f"name the folder that {record.source.name} is in now; the record holds no path of a machine",
+        )
     by_result, by_log = bool(record.hard.results), bool(record.log)
     for what, lacking in (("result", by_result and not stated.results), ("log", by_log and not stated.logs)):
         if lacking:
@@ -135,7 +148,7 @@ def refresh_request(folder: Path, stated: CanaryRequest, given: Collection[str],
     after = stated.stale_after or (again(record.stale_after, today) if record.stale_after else None)
     return replace(
         stated,
-        source=source_of(folder, record) if stated.source == folder else stated.source,
+        source=source,
         split=record.source.split,
         stale_after=after,
         earlier=folder,
@@ -144,7 +157,10 @@ def refresh_request(folder: Path, stated: CanaryRequest, given: Collection[str],
 
 
 def open_canary(folder: Path) -> tuple[CanaryRecord, str]:
-    """Return the record of a canary and its sha256; raises InputError where the folder is none."""
+    """Return the record of a canary and its sha256.
+
+    Raises InputError where the folder is none, or holds something else than its record says.
+    """
     read = read_canary(folder)
     if read is None:
         raise InputError(
@@ -153,12 +169,29 @@ def open_canary(folder: Path) -> tuple[CanaryRecord, str]:
             found="a folder without" if folder.is_dir() else "no such folder",
             remedy=f"draw one: recallbench canary {folder}",
         )
-    return read
+    record, sha256 = read
+    questions = _by(read_set(folder, record.source.split).candidates, record.by)
+    if told := list(contradictions(record, questions)):
+        raise InputError(
+            f"{folder} is not what its record says",
+            expected="the questions that were drawn, and the canary.json that was written with them",
+            found=f"{NAME} has {'; '.join(told[:3])}" + (f"; and {len(told) - 3} more" if len(told) > 3 else ""),
+            remedy="leave the folder of a canary as it was drawn, or draw it anew",
+        )
+    return record, sha256
 
 
-def source_of(folder: Path, record: CanaryRecord) -> Path:
-    """Return the folder of the set that a canary was drawn from."""
-    return Path(os.path.relpath(folder.resolve() / record.source.folder))
+def source_of(folder: Path, record: CanaryRecord) -> Path | None:
+    """Return the folder of the set that a canary was drawn from; None where it is not beside the canary."""
+    if record.source.folder is None:
+        return None
+    source = folder.resolve() / record.source.folder
+    return Path(os.path.relpath(source)) if source.is_dir() else None
+
+
+def _beside(source: Path, folder: Path) -> str | None:
+    """Return the way from a canary to a set in the same folder; no other way leaves the machine."""
+    return f"../{source.name}" if source.parent == folder.parent and source.name.strip(".") else None
 
 
 def _by(candidates: Sequence[Candidate], names: Sequence[str]) -> tuple[Candidate, ...]:
@@ -177,12 +210,15 @@ def _mix(request: CanaryRequest, candidates: Sequence[Candidate]) -> Mix:
     return log_mix(request.logs, by=request.by, skip_bad=request.skip_bad) if request.logs else set_mix(candidates)
 
 
-def _earlier(request: CanaryRequest) -> tuple[str | None, frozenset[str]]:
-    """Return the sha256 of the earlier canary's record, and its questions that read now as they did then."""
+def _earlier(request: CanaryRequest) -> Earlier | None:
+    """Return the earlier canary, with its questions that read now as they did then."""
     if request.earlier is None:
-        return None, frozenset()
+        return None
     record, sha256 = open_canary(request.earlier)
-    return sha256, unchanged_questions(request.earlier, request.source, record)
+    before = {} if record.refreshed is None else record.refreshed.stayed
+    return Earlier(
+        sha256, {id: before.get(id, 1) for id in unchanged_questions(request.earlier, request.source, record)}
+    )
 
 
 def unchanged_questions(folder: Path, source: Path, record: CanaryRecord) -> frozenset[str]:

@@ -6,6 +6,9 @@ question of a kind and tenant has the same chance. Within both a hash decides. A
 mix up to the rounding of kinds and tenants, and can miss it by no more than the total variation between the two
 (`bias`), since each mean lies between 0 and 1. With a share of hard ones that was asked for, theirs is no longer the
 chance of the others; each question's weight brings the mean back.
+
+A canary that follows another one draws in an order of its own (the earlier record is part of the hash), and retires
+first what has stayed longest.
 """
 
 from __future__ import annotations
@@ -17,17 +20,24 @@ from dataclasses import dataclass
 
 from recallbench.corpora.labelled_sets.canary_record import CanaryStratum
 from recallbench.errors import UsageError
-from recallbench.scoring.planning.mix_drift import total_variation
+from recallbench.scoring.planning.proportion import Cell, proportion
 from recallbench.scoring.strata import allocate
 from recallbench.studies.logs.canary.candidates import Candidate
 from recallbench.studies.logs.canary.mix import Stratum
 from recallbench.studies.logs.sampling import draw_place
 
-Cell = tuple[str, str, bool]
-"""A kind, a tenant, and whether its questions are the hard ones."""
 ROUNDING = 1e-9
 DIGITS = 6
 """Shares and weights are written down to this many places."""
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """The canary that a draw follows."""
+
+    record_sha256: str
+    stayed: Mapping[str, int]
+    """In how many canaries in a row each of its questions has been, of those that are unchanged in the set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +50,8 @@ class Draw:
     """The most by which a plain mean over the questions may miss that of production's mix."""
     proportional: bool
     """Whether each kind and tenant is within a question of its share, and hard ones are as frequent as in the set."""
-    kept: tuple[str, ...]
-    """Those of an earlier canary that are here again."""
+    kept: Mapping[str, int]
+    """Those of an earlier canary that are here again, and in how many in a row each has been, this one included."""
 
     @property
     def hard_share(self) -> float:
@@ -60,13 +70,14 @@ def draw(
     n: int,
     seed: int,
     hard: float | None = None,
-    earlier: frozenset[str] = frozenset(),
+    earlier: Earlier | None = None,
     keep: float = 0.0,
 ) -> Draw:
     """Draw n questions, of each kind and tenant with a share at least one, and never more than there are.
 
-    `hard` is the least share of hard ones, None for their own. Of each stratum up to the share `keep` is of the
-    `earlier` questions. Raises UsageError where n can't hold one of each kind and tenant.
+    `hard` is the least share of hard ones, None for their own. Of each stratum the share `keep` is of the `earlier`
+    questions, and none of them stays for more canaries in a row than 1 / (1 - keep), rounded up, where the set has
+    others. Raises UsageError where n can't hold one of each kind and tenant.
     """
     cells: dict[Cell, list[Candidate]] = defaultdict(list)
     for candidate in candidates:
@@ -113,12 +124,17 @@ def draw(
         )
         for cell, share in production.items()
     )
+    found = proportion(production, asked, {cell: counts[cell] for cell in production})
     return Draw(
         tuple(candidate for candidate in candidates if candidate.id in chosen),
         strata,
-        round(total_variation(production, asked), DIGITS),
-        _in_proportion(production, asked, sizes, shares),
-        tuple(candidate.id for candidate in candidates if candidate.id in kept),
+        round(found.bias, DIGITS),
+        found.proportional,
+        {
+            candidate.id: earlier.stayed[candidate.id] + 1
+            for candidate in candidates
+            if earlier is not None and candidate.id in kept
+        },
     )
 
 
@@ -167,28 +183,23 @@ def _counts(
     return counts
 
 
-def _in_proportion(
-    production: Mapping[Cell, float],
-    asked: Mapping[Cell, float],
-    sizes: Mapping[Stratum, int],
-    shares: Mapping[Stratum, float],
-) -> bool:
-    total = sum(sizes.values())
-    near = all(abs(size - shares[stratum] * total) < 1 for stratum, size in sizes.items())
-    hard = sum(count / sizes[cell[:2]] * shares[cell[:2]] for cell, count in asked.items() if cell[2])
-    return near and abs(hard - sum(share for cell, share in production.items() if cell[2])) * total < 1
-
-
 def _chosen(
-    cell: Cell, members: Sequence[Candidate], count: int, seed: int, earlier: frozenset[str], keep: float
+    cell: Cell, members: Sequence[Candidate], count: int, seed: int, earlier: Earlier | None, keep: float
 ) -> tuple[set[str], set[str]]:
     """Return the questions of one cell, and which of them an earlier canary had."""
-    order = sorted((draw_place(seed, _key(cell[:2]), member.id), member.id) for member in members)
-    old = [id for _, id in order if id in earlier]
-    new = [id for _, id in order if id not in earlier]
-    again = old[: math.floor(keep * count + 0.5)]
-    taken = [*again, *new, *old[len(again) :]][:count]
-    return set(taken), set(taken) & earlier
+    stratum = _key(cell[:2])
+    stayed: Mapping[str, int] = {} if earlier is None else earlier.stayed
+    # By the seed alone, each canary would have the same questions first, and the third would be the first again.
+    salted = stratum if earlier is None else f"{earlier.record_sha256}\0{stratum}"
+    order = [id for _, id in sorted((draw_place(seed, salted, member.id), member.id) for member in members)]
+    old = sorted((id for id in order if id in stayed), key=lambda id: stayed[id])
+    new = [id for id in order if id not in stayed]
+    # A stratum of one question keeps it as often as not, at half.
+    rounding = draw_place(seed, salted, f"keep {cell[2]}") / 2**128
+    able = [id for id in old if stayed[id] * (1 - keep) < 1 - ROUNDING]
+    again = able[: math.floor(keep * count + rounding)]
+    taken = [*again, *new, *[id for id in old if id not in set(again)]][:count]
+    return set(taken), set(taken) & stayed.keys()
 
 
 def _size(cells: Mapping[Cell, Sequence[Candidate]], stratum: Stratum, *, hard: bool) -> int:

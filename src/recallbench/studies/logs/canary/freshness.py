@@ -10,7 +10,7 @@ import numpy as np
 
 from recallbench.corpora.labelled_sets.canary_record import CanaryRecord
 from recallbench.corpora.labelled_sets.labelled_files import read_documents
-from recallbench.errors import InputError, UsageError
+from recallbench.errors import UsageError
 from recallbench.reports.canary.check import CanaryCheck, StalenessPart, WeightedPart
 from recallbench.results.result import open_unchanged
 from recallbench.scoring.measures.registry import parse
@@ -23,6 +23,7 @@ from recallbench.studies.logs.canary.power import MEASURE
 
 DRIFT = 0.1
 """A mix that has moved by this share is another one, where chance does not explain it."""
+UNDATED = "only a dated log tells what came since the draw, and this one has no dates"
 NAMED = 5
 ENDLESS = 1e9
 """Recalls that stand for all those of production."""
@@ -73,12 +74,17 @@ def _age(record: CanaryRecord, today: date, mix: Mix | None) -> StalenessPart:
     if mix is None or after.recalls is None:
         reason = f"{age}; stale after {after.recalls} recalls, which --log LOG counts"
         return StalenessPart(what="age", stale=None, reason=reason)
-    total, before = sum(mix.counts.values()), sum(count.recalls for count in record.mix)
-    since, how = (
-        (sum(mix.since.values()), "by their dates") if mix.dated else (max(0, total - before), "more than then")
-    )
-    reason = f"{age}; {since} recalls since ({how}), stale after {after.recalls}"
-    return StalenessPart(what="age", stale=since >= after.recalls, reason=reason)
+    if mix.dated:
+        since = sum(mix.since.values())
+        reason = f"{age}; {since} recalls since (by their dates{_undated(mix)}), stale after {after.recalls}"
+        return StalenessPart(what="age", stale=since >= after.recalls, reason=reason)
+    if not record.log:
+        reason = f"{age}; only a dated log tells recalls since: drawn without a log, nothing tells how many there were"
+        return StalenessPart(what="age", stale=None, reason=reason)
+    more = max(0, sum(mix.counts.values()) - sum(count.recalls for count in record.mix))
+    reason = f"{age}; {more} recalls more than then, stale after {after.recalls}; {UNDATED}, and a log that was rotated"
+    # As many more than then have been logged since, whatever became of the old ones.
+    return StalenessPart(what="age", stale=True if more >= after.recalls else None, reason=f"{reason} holds fewer")
 
 
 def _no_log(record: CanaryRecord) -> StalenessPart:
@@ -90,7 +96,8 @@ def _drift(record: CanaryRecord, mix: Mix, limit: float) -> StalenessPart:
     if not record.log:
         return _no_log(record)
     before: dict[Stratum, int] = {(count.kind, count.tenant): count.recalls for count in record.mix}
-    now, which = (mix.since, "recalls since the draw") if mix.dated else (mix.counts, "recalls of the log")
+    dated = f"recalls since the draw{_undated(mix)}"
+    now, which = (mix.since, dated) if mix.dated else (mix.counts, "recalls of the whole log")
     if not now:
         return StalenessPart(what="mix", stale=None, reason=f"the log has no recall after {record.drawn}")
     moved = mix_drift(before, now)
@@ -100,9 +107,18 @@ def _drift(record: CanaryRecord, mix: Mix, limit: float) -> StalenessPart:
     )
     if moved.distance >= limit and moved.p <= 0.05:
         return StalenessPart(what="mix", stale=True, reason=f"{facts}: {_largest(before, now)}")
+    if not mix.dated:
+        reason = f"{facts}: {UNDATED}, and old recalls that are in it hide what moved"
+        return StalenessPart(what="mix", stale=None, reason=reason)
     if moved.chance > limit:
         return StalenessPart(what="mix", stale=None, reason=f"{facts}: too few recalls to see a drift of {limit:.0%}")
     return StalenessPart(what="mix", stale=False, reason=f"{facts}, below {limit:.0%} or within chance")
+
+
+def _undated(mix: Mix) -> str:
+    """Return how many recalls have no date among others that have one."""
+    without = sum(mix.counts.values()) - mix.dated
+    return f"; {without} without a date are left out" if without else ""
 
 
 def _largest(before: Mapping[Stratum, int], now: Mapping[Stratum, int]) -> str:
@@ -112,10 +128,11 @@ def _largest(before: Mapping[Stratum, int], now: Mapping[Stratum, int]) -> str:
     return ", ".join(f"{stratum_name(name)} {moves[name]:+.1%}" for name in largest[:NAMED])
 
 
-def _documents(folder: Path, record: CanaryRecord, source: Path) -> Iterator[StalenessPart]:
+def _documents(folder: Path, record: CanaryRecord, source: Path | None) -> Iterator[StalenessPart]:
     """Yield whether the set still has the questions and the documents of their gold."""
-    if not source.is_dir():
-        reason = f"the set it is from is not at {source}: --source DIR names it"
+    if source is None or not source.is_dir():
+        where = "beside it" if source is None else f"at {source}"
+        reason = f"the set {record.source.name} that it is from is not {where}: --source DIR names it"
         yield StalenessPart(what="documents", stale=None, reason=reason)
         return
     drawn, now = read_set(folder, record.source.split), read_set(source, record.source.split)
@@ -148,18 +165,11 @@ def _weighted(folder: Path, record: CanaryRecord, result: Path) -> Iterator[Weig
     """Yield the measures of a result over the canary, each kind and tenant weighing as much as in production."""
     questions = read_set(folder, record.source.split)
     depth = open_unchanged(result).metrics.retrieval.depth
-    weights = {(s.kind, s.tenant, s.hard): s.weight for s in record.strata if s.weight is not None}
+    weights = {(s.kind, s.tenant, s.hard): s.weight or 0.0 for s in record.strata}
     drawn: dict[tuple[Stratum, float], list[str]] = {}
     for candidate in questions.candidates:
         kind, tenant = (getattr(candidate, name) if name in record.by else "" for name in BOTH)
-        weight = weights.get((kind, tenant, candidate.id in record.hard.questions))
-        if weight is None:
-            raise InputError(
-                f"{folder} holds questions that its record does not",
-                expected="the questions that were drawn",
-                found=f"{candidate.id}, of {stratum_name((kind, tenant))}",
-                remedy="leave the folder of a canary as it was drawn, or draw it anew",
-            )
+        weight = weights[kind, tenant, candidate.id in record.hard.questions]
         # Hard questions that weigh as much as the others are no stratum of their own: their number is left to chance.
         drawn.setdefault(((kind, tenant), weight), []).append(candidate.id)
     # Of production the questions are a vanishing part; of the set itself they may be all.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -29,8 +30,10 @@ def power(questions: Sequence[Candidate], results: Sequence[SetResult]) -> Canar
     """Return what n questions can show: by the pairs of two results, by the level of one, or by assumption alone."""
     findable = [question for question in questions if question.findable]
     scopes = [question.scope for question in findable]
-    clusters = len(set(scopes)) if len({question.scope for question in questions}) >= FEWEST_SCOPES else None
-    if clusters == len(scopes):
+    clusters = (
+        list(Counter(scopes).values()) if len({question.scope for question in questions}) >= FEWEST_SCOPES else None
+    )
+    if clusters is not None and len(clusters) == len(scopes):
         clusters = None
     counted = [i for i, question in enumerate(findable) if all(question.id in result.values for result in results)]
     values: list[Floats] = [
@@ -51,13 +54,13 @@ def power(questions: Sequence[Candidate], results: Sequence[SetResult]) -> Canar
         differing = differing_by_chance(level)
         assumption += ", and two systems that find and miss independently of each other (versions of one differ less)"
     if clusters is not None:
-        assumption += f"; questions of {clusters} scopes depend on each other, design effect {effect:.2g}"
+        assumption += f"; questions of {len(clusters)} scopes depend on each other, design effect {effect:.2g}"
         assumption += "" if values else " (no result tells it)"
     drop = detectable_drop(len(findable), level, differing, clusters, effect)
     return CanaryPower(
         measure=MEASURE,
         n=len(findable),
-        clusters=len(findable) if clusters is None else clusters,
+        clusters=len(findable) if clusters is None else len(clusters),
         level=round(level, DIGITS),
         differing=round(differing, DIGITS),
         assumption=assumption,
