@@ -75,7 +75,7 @@ def _of_results(recorded: Recorded) -> Iterable[Gauge]:
         )
     }
     lines = recorded.lines
-    current = {str(row["result"]): row for row in newest(recorded.rows(RESULTS.name), "series")}
+    current = {str(row["result"]): row for row in newest(recorded.rows(RESULTS.name), RESULTS, "series")}
     for id, row in current.items():
         line = lines[id]
         info.add({**row, **line}, 1)
@@ -111,7 +111,9 @@ def _of_levels(recorded: Recorded) -> Iterable[Gauge]:
     studies: list[Row] = [
         {**row, "systems": "\0".join(sides.get(str(row["study"]), {}).values())} for row in recorded.rows(STUDIES.name)
     ]
-    current = {str(row["study"]): row for row in newest(studies, "corpus", "dataset_sha256", "depth", "systems")}
+    current = {
+        str(row["study"]): row for row in newest(studies, STUDIES, "corpus", "dataset_sha256", "depth", "systems")
+    }
     levels = {}
     for row in _of(recorded, LEVELS.name, "study", current):
         if not row["void"]:
@@ -145,7 +147,7 @@ def _of_points(recorded: Recorded) -> Iterable[Gauge]:
         )
     }
     query = Gauge("recallbench_sweep_query_seconds", "Of single warm searches at a point.", (*point, "percentile"))
-    current = {str(row["sweep"]): row for row in newest(recorded.rows(SWEEPS.name), "name", "corpus")}
+    current = {str(row["sweep"]): row for row in newest(recorded.rows(SWEEPS.name), SWEEPS, "name", "corpus")}
     for row in _of(recorded, POINTS.name, "sweep", current):
         sweep = current[str(row["sweep"])]
         labels = {**row, "sweep": sweep["name"], "corpus": sweep["corpus"], "measure": sweep["measure"]}

@@ -4,4 +4,4 @@ WHERE $__timeFilter(made)
     AND corpus IN (${corpus:sqlstring})
     AND store IN (${store:sqlstring})
     AND cost_per_1000 IS NOT NULL
-ORDER BY made
+ORDER BY made, result

@@ -19,10 +19,10 @@ LEFT JOIN LATERAL (
     SELECT earlier.value
     FROM recallbench_history.history AS earlier
     WHERE earlier.series = r.series
-        AND earlier.made < r.made
+        AND (earlier.made, earlier.result) < (r.made, r.result)
         AND earlier.measure = h.measure
         AND earlier.slice_kind = 'overall'
-    ORDER BY earlier.made DESC
+    ORDER BY earlier.made DESC, earlier.result DESC
     LIMIT 1
 ) AS before ON true
 WHERE r.corpus IN (${corpus:sqlstring})

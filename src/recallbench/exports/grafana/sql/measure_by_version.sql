@@ -7,6 +7,6 @@ FROM (
         AND store IN (${store:sqlstring})
         AND measure = ${measure:sqlstring}
         AND slice_kind = 'overall'
-    ORDER BY series, version, made DESC
+    ORDER BY series, version, made DESC, result DESC
 ) AS newest
-ORDER BY line, made
+ORDER BY line, made, result

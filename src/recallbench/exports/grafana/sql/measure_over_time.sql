@@ -10,4 +10,4 @@ WHERE $__timeFilter(made)
     AND store IN (${store:sqlstring})
     AND measure = ${measure:sqlstring}
     AND slice_kind = 'overall'
-ORDER BY made
+ORDER BY made, result

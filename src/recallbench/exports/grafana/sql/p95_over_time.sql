@@ -10,4 +10,4 @@ WHERE $__timeFilter(made)
     AND corpus IN (${corpus:sqlstring})
     AND store IN (${store:sqlstring})
     AND p95_ms IS NOT NULL
-ORDER BY made
+ORDER BY made, result

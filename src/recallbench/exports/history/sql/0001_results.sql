@@ -116,6 +116,7 @@ CREATE VIEW recallbench_history.history AS
         f.design_effect, f.method
     FROM recallbench_history.figures f JOIN recallbench_history.results r USING (result);
 
--- The newest result of each line: the same system, whatever its version, on the same questions.
+-- The newest result of each line: the same system, whatever its version, on the same questions. Of two that started at
+-- the same moment it is the one with the last key, here as wherever the newest is asked for.
 CREATE VIEW recallbench_history.latest AS
-    SELECT DISTINCT ON (series) * FROM recallbench_history.results ORDER BY series, made DESC, result;
+    SELECT DISTINCT ON (series) * FROM recallbench_history.results ORDER BY series, made DESC, result DESC;
