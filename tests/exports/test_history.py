@@ -173,7 +173,7 @@ def test_of_two_of_one_moment_the_same_is_the_newest_everywhere(dsn: str, record
             SWEEPS.name: [{**sweep, "sweep": id} for id in ids],
             POINTS.name: [{**point, "sweep": id, "point": f"of {id}"} for id in ids],
         },
-        lines={"a": dict.fromkeys(LINE, ""), "b": dict.fromkeys(LINE, "")},
+        lines={id: dict.fromkeys(LINE, "") for id in ids},
     )
     found = {gauge.name: gauge.samples for gauge in gauges(both)}
     assert [labels["version"] for labels, _ in found["recallbench_result_info"]] == ["b"]
@@ -188,3 +188,14 @@ def test_of_two_of_one_moment_the_same_is_the_newest_everywhere(dsn: str, record
         with connection.cursor(row_factory=psycopg.rows.dict_row) as cursor:
             (gate,) = cursor.execute(sent(query("gate_by_measure"), corpus).encode()).fetchall()
             assert (gate["value"], gate["result before"]) == (0.5, 0.25)
+
+
+def test_lines_that_share_their_words_are_told_apart(dsn: str, recorded: Recorded) -> None:
+    row = next(row for row in recorded.rows(RESULTS.name) if row["folder"] == "bm25")
+    told = (("1", "aaaaaaa", "one"), ("2", "bbbbbbb", "one"), ("3", "bbbbbbb", "one"), ("4", "ccccccc", "two"))
+    rows = [{**row, "result": id, "series": series, "line": words} for id, series, words in told]
+    with psycopg.connect(dsn) as connection:
+        migrate(connection, read_migrations())
+        fill(connection, Recorded(tables={RESULTS.name: rows}))
+        shown = connection.execute("SELECT series, shown FROM recallbench_history.lines ORDER BY 1").fetchall()
+    assert shown == [("aaaaaaa", "one #aaaaaa"), ("bbbbbbb", "one #bbbbbb"), ("ccccccc", "two")]

@@ -11,8 +11,11 @@ from recallbench.exports.recorded import Recorded, newest
 from recallbench.exports.study_forms import LEVELS, POINTS, QUALITY, STUDIES, SWEEPS
 from recallbench.exports.table_form import Row, Value
 
-LINE = ("corpus", "dataset", "protocol", "store", "variant", "pipeline", "embedder", "scope", "depth", "limit")
-"""What tells one line over time from another."""
+LINE = (
+    *("corpus", "dataset", "protocol", "store", "variant", "pipeline", "embedder", "scope", "depth", "limit"),
+    "series",
+)
+"""What a line over time goes by; the last is the hash that tells every one from another."""
 SLICE = ("measure", "slice_kind", "slice")
 PERCENTILES = ("p50", "p95", "p99")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.exports.forms import RESULTS
-from recallbench.exports.result_rows import result_tables, series_of
+from recallbench.exports.result_rows import line_of, result_tables
 from recallbench.exports.study_forms import LEVELS, POINTS, STUDIES, SWEEPS
 from recallbench.exports.study_rows import latency_tables, sweep_tables
 from recallbench.exports.table_form import Row, TableForm
@@ -89,7 +89,7 @@ def read_folders(
                 if result is not None:
                     if take_result is not None:
                         take_result(result)
-                    recorded.lines[identity] = series_of(result.metrics)
+                    recorded.lines[identity] = line_of(result.metrics)
                 recorded.take(tables)
                 seen.add(identity)
             except (RecallBenchError, OSError) as error:

@@ -1,5 +1,6 @@
-SELECT made AS "time", line || ', ' || currency AS "line", cost_per_1000 AS "1,000 queries"
+SELECT made AS "time", shown || ', ' || currency AS "line", cost_per_1000 AS "1,000 queries"
 FROM recallbench_history.results
+JOIN recallbench_history.lines USING (series)
 WHERE $__timeFilter(made)
     AND corpus IN (${corpus:sqlstring})
     AND store IN (${store:sqlstring})

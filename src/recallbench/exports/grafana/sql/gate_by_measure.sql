@@ -1,6 +1,6 @@
 SELECT
     h.measure AS "measure",
-    r.line AS "line",
+    l.shown AS "line",
     r.version AS "version",
     h.value AS "value",
     h.low AS "low",
@@ -14,6 +14,7 @@ SELECT
         ELSE 'holds, but its interval does not'
     END AS "gate"
 FROM recallbench_history.latest AS r
+JOIN recallbench_history.lines AS l USING (series)
 JOIN recallbench_history.figures AS h USING (result)
 LEFT JOIN LATERAL (
     SELECT earlier.value
@@ -28,4 +29,4 @@ LEFT JOIN LATERAL (
 WHERE r.corpus IN (${corpus:sqlstring})
     AND r.store IN (${store:sqlstring})
     AND h.slice_kind = 'overall'
-ORDER BY (h.measure = ${measure:sqlstring}) DESC, h.measure, r.line
+ORDER BY (h.measure = ${measure:sqlstring}) DESC, h.measure, l.shown

@@ -1,10 +1,11 @@
 SELECT
     made AS "time",
-    line,
+    shown AS "line",
     value AS "value",
     low AS "low",
     high AS "high"
 FROM recallbench_history.history
+JOIN recallbench_history.lines USING (series)
 WHERE $__timeFilter(made)
     AND corpus IN (${corpus:sqlstring})
     AND store IN (${store:sqlstring})
