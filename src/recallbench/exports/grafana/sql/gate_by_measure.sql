@@ -1,15 +1,18 @@
 SELECT
-    h.measure AS "measure",
     l.shown AS "line",
     r.version AS "version",
     h.value AS "value",
     h.low AS "low",
+    h.chance AS "chance",
+    h.saturated AS "saturated",
     before.value AS "result before",
     h.value - before.value AS "change",
     ${at_least:sqlstring}::double precision AS "at least",
     CASE
+        WHEN h.measure = 'false_retrieval' THEN 'no floor: less is better'
         WHEN h.value IS NULL THEN 'cannot tell'
         WHEN h.value < ${at_least:sqlstring}::double precision THEN 'falls short'
+        WHEN h.chance >= ${at_least:sqlstring}::double precision THEN 'holds, but so does chance'
         WHEN h.low >= ${at_least:sqlstring}::double precision THEN 'holds'
         ELSE 'holds, but its interval does not'
     END AS "gate"
@@ -28,5 +31,6 @@ LEFT JOIN LATERAL (
 ) AS before ON true
 WHERE r.corpus IN (${corpus:sqlstring})
     AND r.store IN (${store:sqlstring})
+    AND h.measure = ${measure:sqlstring}
     AND h.slice_kind = 'overall'
-ORDER BY (h.measure = ${measure:sqlstring}) DESC, h.measure, l.shown
+ORDER BY h.value, l.shown
