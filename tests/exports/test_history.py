@@ -199,3 +199,24 @@ def test_lines_that_share_their_words_are_told_apart(dsn: str, recorded: Recorde
         fill(connection, Recorded(tables={RESULTS.name: rows}))
         shown = connection.execute("SELECT series, shown FROM recallbench_history.lines ORDER BY 1").fetchall()
     assert shown == [("aaaaaaa", "one #aaaaaa"), ("bbbbbbb", "one #bbbbbb"), ("ccccccc", "two")]
+
+
+def test_money_that_lacks_a_price_is_never_the_cost(dsn: str, recorded: Recorded) -> None:
+    row = next(row for row in recorded.rows(RESULTS.name) if row["folder"] == "bm25")
+    lacking: dict[str, list[str]] = {"all": [], "some": ["reranking"]}
+    rows = [
+        {**row, "result": id, "series": id, "line": id, "cost_per_1000": 0.5, "cost_lacks": lacks}
+        for id, lacks in lacking.items()
+    ]
+    both = Recorded(
+        tables={RESULTS.name: rows}, lines={id: {**dict.fromkeys(LINE, ""), "series": id} for id in lacking}
+    )
+    told = {gauge.name: [labels["series"] for labels, _ in gauge.samples] for gauge in gauges(both)}
+    assert told["recallbench_cost_per_1000_queries"] == ["all"]
+    assert told["recallbench_cost_per_1000_queries_at_least"] == ["some"]
+    with psycopg.connect(dsn) as connection:
+        migrate(connection, read_migrations())
+        fill(connection, both)
+        chosen = {"corpus": [str(row["corpus"])], "store": ["bm25"]}
+        drawn = connection.execute(sent(query("cost_over_time"), chosen).encode()).fetchall()
+    assert [(line, cost) for _, line, cost in drawn] == [("all, USD", 0.5), ("some, USD, at least", 0.5)]

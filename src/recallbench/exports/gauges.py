@@ -56,8 +56,12 @@ def _of_results(recorded: Recorded) -> Iterable[Gauge]:
     deviations = Gauge("recallbench_deviations", "How often it departs from the protocol.", LINE)
     gate = Gauge("recallbench_gate_info", "The gates of a result with their states.", (*LINE, "gate", "status"))
     timed = Gauge("recallbench_queries_timed", "Single warm queries that were timed.", LINE)
-    cost = Gauge(
-        "recallbench_cost_per_1000_queries", "Money, without ingest and index.", (*LINE, "currency", "prices_of")
+    money = (*LINE, "currency", "prices_of")
+    cost = Gauge("recallbench_cost_per_1000_queries", "Money, without ingest and index.", money)
+    least = Gauge(
+        "recallbench_cost_per_1000_queries_at_least",
+        "The same where a part has no price or was not counted: it costs that or more.",
+        money,
     )
     query = Gauge(
         "recallbench_query_seconds",
@@ -85,7 +89,7 @@ def _of_results(recorded: Recorded) -> Iterable[Gauge]:
         made.add(line, row["made"].timestamp())  # type: ignore[union-attr]
         deviations.add(line, len(row["deviations"]))  # type: ignore[arg-type]
         timed.add(line, row["timed"])
-        cost.add({**row, **line}, row["cost_per_1000"])
+        (least if row["cost_lacks"] else cost).add({**row, **line}, row["cost_per_1000"])
     for row in _of(recorded, GATES.name, "result", current):
         gate.add({**row, **lines[str(row["result"])]}, 1)
     for row in _of(recorded, FIGURES.name, "result", current):
@@ -93,7 +97,7 @@ def _of_results(recorded: Recorded) -> Iterable[Gauge]:
             gauge.add({**row, **lines[str(row["result"])]}, row.get(name))
     for row in _of(recorded, LATENCIES.name, "result", current):
         _add_percentiles(query, {**row, **lines[str(row["result"])]}, row)
-    return (info, made, deviations, *by_field.values(), gate, timed, query, cost)
+    return (info, made, deviations, *by_field.values(), gate, timed, query, cost, least)
 
 
 def _of_levels(recorded: Recorded) -> Iterable[Gauge]:

@@ -62,7 +62,8 @@ PANELS: tuple[DashboardPanel, ...] = (
         "timeseries",
         12,
         8,
-        "Without ingest and index, at the prices that stood in the export.",
+        'Without ingest and index, at the prices that stood in the export. A line that ends in "at least" lacks the '
+        "price of a part.",
     ),
     DashboardPanel(
         "The newest result of each system: $measure",
