@@ -8,12 +8,15 @@ import psycopg
 import pytest
 
 from exports import measured
+from exports.grafana_query import sent
 from recallbench.errors import InputError
 from recallbench.exports.forms import FIGURES, HISTORY, OF_RESULTS, RESULTS
+from recallbench.exports.gauges import LINE, gauges
+from recallbench.exports.grafana.queries import query
 from recallbench.exports.history.filling import fill
 from recallbench.exports.history.migrations import LOCK, Migration, migrate, read_migrations
 from recallbench.exports.recorded import Recorded, read_folders
-from recallbench.exports.study_forms import OF_STUDIES, STUDIES
+from recallbench.exports.study_forms import OF_STUDIES, POINTS, STUDIES, SWEEPS
 from recallbench.progress import Silent
 
 TYPES = {
@@ -153,3 +156,67 @@ def test_a_character_that_the_server_lacks_is_spelled_out(dsn: str, recorded: Re
         fill(connection, Recorded(tables=tables))
         stored = connection.execute("SELECT version, deviations FROM recallbench_history.results").fetchone()
         assert stored == ("a\\x00b", ["c\\x00d"])
+
+
+@pytest.mark.parametrize("ids", ["ab", "ba"])
+def test_of_two_of_one_moment_the_same_is_the_newest_everywhere(dsn: str, recorded: Recorded, ids: str) -> None:
+    result = next(row for row in recorded.rows(RESULTS.name) if row["folder"] == "bm25")
+    (sweep,) = recorded.rows(SWEEPS.name)
+    point = {**recorded.rows(POINTS.name)[0]}
+    both = Recorded(
+        tables={
+            RESULTS.name: [{**result, "result": id, "version": id} for id in ids],
+            FIGURES.name: [
+                {"result": id, "slice_kind": "overall", "slice": "overall", "measure": "mrr@50", "value": value}
+                for id, value in (("a", 0.25), ("b", 0.5))
+            ],
+            SWEEPS.name: [{**sweep, "sweep": id} for id in ids],
+            POINTS.name: [{**point, "sweep": id, "point": f"of {id}"} for id in ids],
+        },
+        lines={id: dict.fromkeys(LINE, "") for id in ids},
+    )
+    found = {gauge.name: gauge.samples for gauge in gauges(both)}
+    assert [labels["version"] for labels, _ in found["recallbench_result_info"]] == ["b"]
+    assert [labels["point"] for labels, _ in found["recallbench_sweep_measure"]] == ["of b"]
+    corpus = {"corpus": [str(result["corpus"])], "store": ["bm25"], "measure": ["mrr@50"], "at_least": ["0.4"]}
+    with psycopg.connect(dsn) as connection:
+        migrate(connection, read_migrations())
+        fill(connection, both)
+        assert connection.execute("SELECT result FROM recallbench_history.latest").fetchall() == [("b",)]
+        points = connection.execute(sent(query("last_sweep_points"), corpus).encode()).fetchall()
+        assert [row[1] for row in points] == ["of b"]
+        with connection.cursor(row_factory=psycopg.rows.dict_row) as cursor:
+            (gate,) = cursor.execute(sent(query("gate_by_measure"), corpus).encode()).fetchall()
+            assert (gate["value"], gate["result before"]) == (0.5, 0.25)
+
+
+def test_lines_that_share_their_words_are_told_apart(dsn: str, recorded: Recorded) -> None:
+    row = next(row for row in recorded.rows(RESULTS.name) if row["folder"] == "bm25")
+    told = (("1", "aaaaaaa", "one"), ("2", "bbbbbbb", "one"), ("3", "bbbbbbb", "one"), ("4", "ccccccc", "two"))
+    rows = [{**row, "result": id, "series": series, "line": words} for id, series, words in told]
+    with psycopg.connect(dsn) as connection:
+        migrate(connection, read_migrations())
+        fill(connection, Recorded(tables={RESULTS.name: rows}))
+        shown = connection.execute("SELECT series, shown FROM recallbench_history.lines ORDER BY 1").fetchall()
+    assert shown == [("aaaaaaa", "one #aaaaaa"), ("bbbbbbb", "one #bbbbbb"), ("ccccccc", "two")]
+
+
+def test_money_that_lacks_a_price_is_never_the_cost(dsn: str, recorded: Recorded) -> None:
+    row = next(row for row in recorded.rows(RESULTS.name) if row["folder"] == "bm25")
+    lacking: dict[str, list[str]] = {"all": [], "some": ["reranking"]}
+    rows = [
+        {**row, "result": id, "series": id, "line": id, "cost_per_1000": 0.5, "cost_lacks": lacks}
+        for id, lacks in lacking.items()
+    ]
+    both = Recorded(
+        tables={RESULTS.name: rows}, lines={id: {**dict.fromkeys(LINE, ""), "series": id} for id in lacking}
+    )
+    told = {gauge.name: [labels["series"] for labels, _ in gauge.samples] for gauge in gauges(both)}
+    assert told["recallbench_cost_per_1000_queries"] == ["all"]
+    assert told["recallbench_cost_per_1000_queries_at_least"] == ["some"]
+    with psycopg.connect(dsn) as connection:
+        migrate(connection, read_migrations())
+        fill(connection, both)
+        chosen = {"corpus": [str(row["corpus"])], "store": ["bm25"]}
+        drawn = connection.execute(sent(query("cost_over_time"), chosen).encode()).fetchall()
+    assert [(line, cost) for _, line, cost in drawn] == [("all, USD", 0.5), ("some, USD, at least", 0.5)]

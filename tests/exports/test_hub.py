@@ -91,6 +91,36 @@ def test_only_a_folder_of_its_own_is_replaced(place: Path, tmp_path: Path) -> No
     assert (mine / "thesis.tex").read_text() == "years of work"
 
 
+def test_what_the_export_did_not_write_stays(place: Path, tmp_path: Path) -> None:
+    out = tmp_path / "dataset"
+    (out / ".git").mkdir(parents=True)  # a new clone
+    (out / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    first = recallbench("export", "hub", *measured.folders(place), "--out", out, "-q", cwd=place)
+    assert first.returncode == 0
+    assert "what else is there stayed: .git\n" in first.stdout
+    (out / "NOTES.txt").write_text("years of work")
+    (out / "data" / "mine.csv").write_text("a,b")
+    again = recallbench("export", "hub", "few", "--out", out, "-q", cwd=place)
+    assert again.returncode == 0
+    assert (
+        "stayed: .git, NOTES.txt, data/mine.csv; the command below pushes NOTES.txt, data/mine.csv too" in again.stdout
+    )
+    assert (out / ".git" / "HEAD").read_text() == "ref: refs/heads/main\n"
+    assert (out / "NOTES.txt").read_text() == "years of work"
+    assert (out / "data" / "mine.csv").read_text() == "a,b"
+    assert not (out / "data" / "sweeps.parquet").exists()
+    assert len(pandas.read_parquet(out / "data" / "results.parquet")) == 1
+    assert os.listdir(tmp_path) == ["dataset"]
+
+
+def test_files_of_another_in_a_folder_without_a_card_are_refused(place: Path, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "results.parquet").write_text("mine")
+    refused = recallbench("export", "hub", "few", "--out", tmp_path, "-q", cwd=place)
+    assert (refused.returncode, "no README.md of it, but data" in refused.stderr) == (2, True)
+    assert (tmp_path / "data" / "results.parquet").read_text() == "mine"
+
+
 def test_the_licence_of_a_corpus_that_nobody_knows_is_not_made_up(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "corpus.jsonl").write_text('{"_id": "a", "text": "one"}\n{"_id": "b", "text": "two"}\n')

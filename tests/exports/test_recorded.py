@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,15 +12,18 @@ import pytest
 from commandline import recallbench
 from exports import measured
 from labelled_sets import beir
+from recallbench.compare.drift import why_another_series
 from recallbench.errors import InputError
 from recallbench.exports.forms import COSTS, FIGURES, GATES, LATENCIES, OF_QUESTIONS, OF_RESULTS, RESULTS
+from recallbench.exports.gauges import gauges
 from recallbench.exports.question_rows import question_tables
 from recallbench.exports.recorded import Recorded, newest, read_folders
 from recallbench.exports.study_forms import LEVELS, OF_STUDIES, POINTS, QUALITY, STUDIES, SWEEPS
-from recallbench.exports.table_form import TableForm, columns
+from recallbench.exports.table_form import Row, TableForm, columns
 from recallbench.progress import Silent
+from recallbench.results import manifest
 from recallbench.results.latency import stage_latencies
-from recallbench.results.result import Result
+from recallbench.results.result import Result, open_unchanged
 
 
 @pytest.fixture(scope="module")
@@ -83,14 +87,75 @@ def test_a_line_over_time_is_the_system_without_its_version(recorded: Recorded) 
     assert len(set(series.values())) == 4
     assert row_of(recorded, "few")["line"] == "bm25 on canary-locomo; first 20 questions"
     assert row_of(recorded, "later")["version"].startswith('bm25 "x"')
-    dated = newest(recorded.rows(RESULTS.name), "series")
+    dated = newest(recorded.rows(RESULTS.name), RESULTS, "series")
     assert {row["folder"] for row in dated} == {"later", "few", "other", "hybrid"}
 
 
-def test_the_later_of_two_is_the_newest_whatever_the_order() -> None:
-    first, second = ({"series": "s", "made": datetime(2026, 1, day, tzinfo=UTC), "day": day} for day in (1, 2))
-    assert [row["day"] for row in newest([first, second], "series")] == [2]
-    assert [row["day"] for row in newest([second, first], "series")] == [2]
+def test_another_encoder_or_pipeline_of_the_same_name_is_another_line(place: Path, tmp_path: Path) -> None:
+    def other(name: str, part: str, **facts: object) -> Path:
+        folder = tmp_path / name
+        shutil.copytree(place / "hybrid", folder)
+        metrics = json.loads((folder / "metrics.json").read_text())
+        metrics[part] |= facts
+        (folder / "metrics.json").write_text(json.dumps(metrics))
+        (folder / manifest.NAME).write_text(manifest.build(folder))
+        return folder
+
+    encoder = json.loads((place / "hybrid" / "metrics.json").read_text())["embedder"]["fingerprint"]
+    short = encoder | {"max_tokens": "8"}
+    folders = [
+        place / "hybrid",
+        other("encoder", "embedder", fingerprint=short, fingerprint_sha256="0" * 64),
+        other("stages", "pipeline", sha256="1" * 64),
+        other("repeat", "store", version="another"),
+    ]
+    recorded = read_folders(folders, None, Silent())
+    rows = {str(row["folder"]): row for row in recorded.rows(RESULTS.name)}
+    assert len({row["line"] for row in rows.values()}) == 1
+    assert (rows["encoder"]["embedder_sha256"], rows["stages"]["pipeline_sha256"]) == ("0" * 64, "1" * 64)
+    series = {name: row["series"] for name, row in rows.items()}
+    assert series["repeat"] == series["hybrid"]
+    assert len(set(series.values())) == 3
+    # The same as whether results can be compared over time.
+    metrics = {folder.name: open_unchanged(folder).metrics for folder in folders}
+    for one, first in metrics.items():
+        for two, second in metrics.items():
+            assert (series[one] == series[two]) == (not why_another_series(first, second, (one, two))), (one, two)
+    # Each line has samples of its own.
+    (info,) = (gauge for gauge in gauges(recorded) if gauge.name == "recallbench_result_info")
+    assert {labels["series"] for labels, _ in info.samples} == set(series.values())
+
+
+@pytest.mark.parametrize(("days", "last"), [((1, 2), "b"), ((2, 1), "a"), ((1, 1), "b")])
+def test_the_later_of_two_is_the_newest_whatever_the_order(days: tuple[int, int], last: str) -> None:
+    rows: list[Row] = [
+        {"result": id, "series": "s", "made": datetime(2026, 1, day, tzinfo=UTC)}
+        for id, day in zip("ab", days, strict=True)
+    ]
+    for given in (rows, rows[::-1]):
+        assert [row["result"] for row in newest(given, RESULTS, "series")] == [last]
+
+
+def test_a_sweep_says_when_it_started_else_its_last_day_counts(place: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "the_one_to_keep"
+    shutil.copytree(next((place / "sweeps").iterdir()), folder)
+
+    def made(started: str | None, *days: str) -> object:
+        sweep = json.loads((folder / "sweep.json").read_text())
+        sweep["environment"].pop("started", None)
+        sweep["environment"] |= {} if started is None else {"started": started}
+        for point, day in zip(sweep["points"], days, strict=True):
+            point["measured"] = day
+        (folder / "sweep.json").write_text(json.dumps(sweep))
+        (folder / manifest.NAME).write_text(manifest.build(folder))
+        (row,) = read_folders([folder], None, Silent()).rows(SWEEPS.name)
+        return row["made"]
+
+    days = ("2026-11-02", "2026-11-04", "")
+    assert made("2026-11-05T06:07:08+00:00", *days) == datetime(2026, 11, 5, 6, 7, 8, tzinfo=UTC)
+    assert made(None, *days) == datetime(2026, 11, 4, tzinfo=UTC)
+    with pytest.raises(InputError, match="nothing to export"):
+        made(None, "", "", "")
 
 
 def test_stages_costs_and_gates_have_their_rows(place: Path, recorded: Recorded) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from recallbench import whole_folder
 from recallbench.confidential import forget, remember_secrets
 from recallbench.errors import UsageError
-from recallbench.site import writing
 from recallbench.site.writing import refuse_other, write_site
 
 
@@ -22,7 +22,7 @@ def test_a_site_takes_the_place_of_an_earlier_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exchanging: bool
 ) -> None:
     if not exchanging:  # a system that can't exchange two names in one step
-        monkeypatch.setattr(writing.ctypes, "CDLL", lambda *words, **more: object())
+        monkeypatch.setattr(whole_folder.ctypes, "CDLL", lambda *words, **more: object())
     site = tmp_path / "new" / "site"
     write_site(site, {"index.html": "first", "old.html": "old"})
     write_site(site, {"index.html": "second"})

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from recallbench import __version__
 from recallbench.compare.folders import result_side
-from recallbench.compare.frame import comparable_groups, unlike
+from recallbench.compare.frame import comparable_groups, series_facts, unlike
 from recallbench.compare.pairs import measured_parts, pair
 from recallbench.compare.rules import Rule, decide, is_lower
 from recallbench.compare.side import Side
@@ -137,12 +137,13 @@ def _reason(night: _Night, other: _Night) -> str:
 
 def why_another_series(first: Metrics, other: Metrics, names: tuple[str, str]) -> str:
     """Return why two results can't be compared, but for the store's version and settings; empty where they can."""
+    if series_facts(first) == series_facts(other):
+        return ""
     try:
         unlike(first, other, names, ("store",))
     except UsageError as error:
         return f"{error.problem.rpartition(': ')[2]}: {error.found}"
-    here, there = system(first), system(other)
-    return "" if here == there else visible(f"another system: {here} against {there}")
+    return visible(f"another system: {system(first)} against {system(other)}")
 
 
 def _night(night: _Night, side: Side, measure: Measure) -> parts.NightPart:

@@ -9,6 +9,7 @@ from typing import TypeVar
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.errors import UsageError
 from recallbench.escaping.terminal import visible
+from recallbench.reports.cells import system
 from recallbench.reports.comparison import NOT_STATED, UnlikePart
 from recallbench.results.metrics import Metrics
 from recallbench.results.pipeline_part import StagePart
@@ -79,6 +80,12 @@ def comparable_groups(sides: Iterable[T], reason: Callable[[T, T], str]) -> list
     return groups
 
 
+def series_facts(metrics: Metrics) -> dict[str, str]:
+    """Return all that results share which are one series over time; they differ in version and settings alone."""
+    asked = {what: value for _, what, value in _asked(metrics)}
+    return {**asked, "system": system(metrics), **_embedder(metrics), **_pipeline(metrics)}
+
+
 def why_apart(first: Metrics, other: Metrics) -> str:
     """Return the first reason why two results were not asked the same, in words; empty where they were."""
     for _, part in _forbidden_differences(first, other):
@@ -94,27 +101,28 @@ def _in_words(part: UnlikePart) -> str:
 
 def _forbidden_differences(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:
     """Yield the differences that no option allows."""
-
-    def facts(metrics: Metrics) -> Iterator[tuple[str, str, str]]:
-        protocol, retrieval = metrics.protocol, metrics.retrieval
-        yield "protocol", "protocol", f"{protocol.version} {protocol.sha256}"
-        yield "clarifications", "clarifications", protocol.clarifications_sha256
-        yield "dataset", "dataset", f"{metrics.corpus.name} {metrics.dataset_sha256}"
-        yield "matching", "matching", _matching(metrics)
-        yield "depth", "depth", str(retrieval.depth)
-        yield "scope", "scope", retrieval.scope
-        yield "denominator", "limit", str(retrieval.limit or "none")
-        yield "denominator", "questions asked", str(retrieval.asked)
-        yield "denominator", "questions left out", str(retrieval.left_out)
-        counts = ", ".join(
-            f"{denominator.name} {denominator.scored} of {denominator.count}" for denominator in metrics.denominators
-        )
-        yield "denominator", "denominators", counts
-        yield "denominator", "segments searched", str(retrieval.segments)
-
-    for (kind, what, value), (_, _, other) in zip(facts(first), facts(second), strict=False):
+    for (kind, what, value), (_, _, other) in zip(_asked(first), _asked(second), strict=False):
         if value != other:
             yield kind, UnlikePart(what=what, first=visible(value), second=visible(other))
+
+
+def _asked(metrics: Metrics) -> Iterator[tuple[str, str, str]]:
+    """Yield what was asked, and how it counts: the kind of each fact, its name and its value."""
+    protocol, retrieval = metrics.protocol, metrics.retrieval
+    yield "protocol", "protocol", f"{protocol.version} {protocol.sha256}"
+    yield "clarifications", "clarifications", protocol.clarifications_sha256
+    yield "dataset", "dataset", f"{metrics.corpus.name} {metrics.dataset_sha256}"
+    yield "matching", "matching", _matching(metrics)
+    yield "depth", "depth", str(retrieval.depth)
+    yield "scope", "scope", retrieval.scope
+    yield "denominator", "limit", str(retrieval.limit or "none")
+    yield "denominator", "questions asked", str(retrieval.asked)
+    yield "denominator", "questions left out", str(retrieval.left_out)
+    counts = ", ".join(
+        f"{denominator.name} {denominator.scored} of {denominator.count}" for denominator in metrics.denominators
+    )
+    yield "denominator", "denominators", counts
+    yield "denominator", "segments searched", str(retrieval.segments)
 
 
 def _matching(metrics: Metrics) -> str:
@@ -136,25 +144,28 @@ def _system_differences(first: Metrics, second: Metrics) -> Iterator[tuple[str, 
                 here, there = (side.get(name, NOT_STATED) or "none" for side in (first_facts, second_facts))
                 yield kind, UnlikePart(what=visible(name), first=visible(here), second=visible(there))
 
-    def embedder(metrics: Metrics) -> dict[str, str]:
-        fields = metrics.embedder.fingerprint if metrics.embedder else {}
-        return {"embedder": metrics.embedder_name, **{f"embedder's {name}": value for name, value in fields.items()}}
-
-    def store(metrics: Metrics) -> dict[str, str]:
-        settings = {f"setting {name}": value for name, value in metrics.guc_state.items()}
-        names = {"store": metrics.store.name, "store's variant": metrics.store.variant}
-        return {**names, "store's version": metrics.store.version, **settings}
-
-    def pipeline(metrics: Metrics) -> dict[str, str]:
-        if metrics.pipeline is None:
-            return {"pipeline": "search alone"}
-        told = {f"{stage.name}'s {name}": value for stage in metrics.pipeline.stages for name, value in _told(stage)}
-        return {"pipeline": pipeline_words(metrics.pipeline.words, metrics.pipeline.sha256), **told}
-
-    for kind, facts in (("embedder", embedder), ("store", store), ("pipeline", pipeline)):
+    for kind, facts in (("embedder", _embedder), ("store", _store), ("pipeline", _pipeline)):
         differences = list(differing(kind, facts(first), facts(second)))
         # Every detail of another encoder or store differs, so its name is enough.
         yield from (differences[:1] if differences and differences[0][1].what == kind else differences)
+
+
+def _embedder(metrics: Metrics) -> dict[str, str]:
+    fields = metrics.embedder.fingerprint if metrics.embedder else {}
+    return {"embedder": metrics.embedder_name, **{f"embedder's {name}": value for name, value in fields.items()}}
+
+
+def _store(metrics: Metrics) -> dict[str, str]:
+    settings = {f"setting {name}": value for name, value in metrics.guc_state.items()}
+    names = {"store": metrics.store.name, "store's variant": metrics.store.variant}
+    return {**names, "store's version": metrics.store.version, **settings}
+
+
+def _pipeline(metrics: Metrics) -> dict[str, str]:
+    if metrics.pipeline is None:
+        return {"pipeline": "search alone"}
+    told = {f"{stage.name}'s {name}": value for stage in metrics.pipeline.stages for name, value in _told(stage)}
+    return {"pipeline": pipeline_words(metrics.pipeline.words, metrics.pipeline.sha256), **told}
 
 
 def _told(stage: StagePart) -> Iterator[tuple[str, str]]:

@@ -20,7 +20,8 @@ RESULTS = TableForm(
         Column(
             "series",
             "text",
-            "hash of all that makes results one line over time: the system without its version, and the questions",
+            "hash of all that makes results one line over time: the system without its version, every detail of its "
+            "encoder and stages, and the questions",
         ),
         Column(
             "line", "text", "the same in words: system, encoder, corpus, and what else was asked otherwise than usual"
@@ -35,6 +36,7 @@ RESULTS = TableForm(
             variant="its settings that are not defaults",
             version="as the store stated it",
             pipeline="the stages in words; empty for a search alone",
+            pipeline_sha256="over every option of its stages",
             embedder="the encoder; empty where the store needs no vectors",
             embedder_sha256="of its fingerprint, which decides every vector",
             scope="own or pooled: what a question is answered from",

@@ -11,8 +11,11 @@ from recallbench.exports.recorded import Recorded, newest
 from recallbench.exports.study_forms import LEVELS, POINTS, QUALITY, STUDIES, SWEEPS
 from recallbench.exports.table_form import Row, Value
 
-LINE = ("corpus", "dataset", "protocol", "store", "variant", "pipeline", "embedder", "scope", "depth", "limit")
-"""What tells one line over time from another."""
+LINE = (
+    *("corpus", "dataset", "protocol", "store", "variant", "pipeline", "embedder", "scope", "depth", "limit"),
+    "series",
+)
+"""What a line over time goes by; the last is the hash that tells every one from another."""
 SLICE = ("measure", "slice_kind", "slice")
 PERCENTILES = ("p50", "p95", "p99")
 
@@ -53,8 +56,12 @@ def _of_results(recorded: Recorded) -> Iterable[Gauge]:
     deviations = Gauge("recallbench_deviations", "How often it departs from the protocol.", LINE)
     gate = Gauge("recallbench_gate_info", "The gates of a result with their states.", (*LINE, "gate", "status"))
     timed = Gauge("recallbench_queries_timed", "Single warm queries that were timed.", LINE)
-    cost = Gauge(
-        "recallbench_cost_per_1000_queries", "Money, without ingest and index.", (*LINE, "currency", "prices_of")
+    money = (*LINE, "currency", "prices_of")
+    cost = Gauge("recallbench_cost_per_1000_queries", "Money, without ingest and index.", money)
+    least = Gauge(
+        "recallbench_cost_per_1000_queries_at_least",
+        "The same where a part has no price or was not counted: it costs that or more.",
+        money,
     )
     query = Gauge(
         "recallbench_query_seconds",
@@ -75,14 +82,14 @@ def _of_results(recorded: Recorded) -> Iterable[Gauge]:
         )
     }
     lines = recorded.lines
-    current = {str(row["result"]): row for row in newest(recorded.rows(RESULTS.name), "series")}
+    current = {str(row["result"]): row for row in newest(recorded.rows(RESULTS.name), RESULTS, "series")}
     for id, row in current.items():
         line = lines[id]
         info.add({**row, **line}, 1)
         made.add(line, row["made"].timestamp())  # type: ignore[union-attr]
         deviations.add(line, len(row["deviations"]))  # type: ignore[arg-type]
         timed.add(line, row["timed"])
-        cost.add({**row, **line}, row["cost_per_1000"])
+        (least if row["cost_lacks"] else cost).add({**row, **line}, row["cost_per_1000"])
     for row in _of(recorded, GATES.name, "result", current):
         gate.add({**row, **lines[str(row["result"])]}, 1)
     for row in _of(recorded, FIGURES.name, "result", current):
@@ -90,7 +97,7 @@ def _of_results(recorded: Recorded) -> Iterable[Gauge]:
             gauge.add({**row, **lines[str(row["result"])]}, row.get(name))
     for row in _of(recorded, LATENCIES.name, "result", current):
         _add_percentiles(query, {**row, **lines[str(row["result"])]}, row)
-    return (info, made, deviations, *by_field.values(), gate, timed, query, cost)
+    return (info, made, deviations, *by_field.values(), gate, timed, query, cost, least)
 
 
 def _of_levels(recorded: Recorded) -> Iterable[Gauge]:
@@ -111,7 +118,9 @@ def _of_levels(recorded: Recorded) -> Iterable[Gauge]:
     studies: list[Row] = [
         {**row, "systems": "\0".join(sides.get(str(row["study"]), {}).values())} for row in recorded.rows(STUDIES.name)
     ]
-    current = {str(row["study"]): row for row in newest(studies, "corpus", "dataset_sha256", "depth", "systems")}
+    current = {
+        str(row["study"]): row for row in newest(studies, STUDIES, "corpus", "dataset_sha256", "depth", "systems")
+    }
     levels = {}
     for row in _of(recorded, LEVELS.name, "study", current):
         if not row["void"]:
@@ -145,7 +154,7 @@ def _of_points(recorded: Recorded) -> Iterable[Gauge]:
         )
     }
     query = Gauge("recallbench_sweep_query_seconds", "Of single warm searches at a point.", (*point, "percentile"))
-    current = {str(row["sweep"]): row for row in newest(recorded.rows(SWEEPS.name), "name", "corpus")}
+    current = {str(row["sweep"]): row for row in newest(recorded.rows(SWEEPS.name), SWEEPS, "name", "corpus")}
     for row in _of(recorded, POINTS.name, "sweep", current):
         sweep = current[str(row["sweep"])]
         labels = {**row, "sweep": sweep["name"], "corpus": sweep["corpus"], "measure": sweep["measure"]}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 from pathlib import Path
 from typing import ClassVar
 
 from recallbench.errors import UsageError
+from recallbench.escaping.terminal import visible
 from recallbench.exports.export_target import AS_RECORDED, Exported, ExportOption, ExportRequest, ExportTarget
 from recallbench.exports.hub_card import MARK, card
 from recallbench.exports.parquet_files import FORMS, parquet_files
@@ -15,9 +15,14 @@ from recallbench.exports.recorded import read_folders
 from recallbench.extras import require
 from recallbench.scratch import scratch
 from recallbench.whole_file import write_errors
+from recallbench.whole_folder import replace_folder, strangers
 
 CARD = "README.md"
 DATA = "data"
+OWN = frozenset({CARD, *(f"{DATA}/{form.name}.parquet" for form in FORMS)})
+"""The files that an export may write, and replaces."""
+OF_A_CLONE = frozenset({".git", ".gitattributes"})
+"""What an empty repository of the hub has."""
 
 
 class HubTarget(ExportTarget):
@@ -29,8 +34,8 @@ class HubTarget(ExportTarget):
     )
     details: ClassVar[str] = (
         "Nothing is sent anywhere: the command that does is told at the end. No file has text of a corpus; the card "
-        "names every corpus with its licence. A folder that this command wrote is replaced as a whole, any other is "
-        "left alone."
+        "names every corpus with its licence. In a folder that this command wrote, its own files are replaced, "
+        "and what else is there stays, such as .git; a new clone is taken too, any other folder is refused."
     )
     example: ClassVar[str] = "recallbench export hub results/* --out dataset --repo OWNER/NAME"
     options: ClassVar[tuple[ExportOption, ...]] = (
@@ -49,6 +54,7 @@ class HubTarget(ExportTarget):
         out = request.paths.get("out")
         if out is None:
             raise UsageError("export hub needs a folder", expected="--out FOLDER", found="none", remedy=self.example)
+        given, out = out, out.resolve()
         _refuse_others(out)
         with write_errors(
             f"{out} can't be written", expected="a folder that may be written to", remedy="name another --out"
@@ -66,29 +72,40 @@ class HubTarget(ExportTarget):
                     recorded, files.counts, request.texts["title"], request.texts["license"], request.texts["repo"]
                 )
                 (draft / CARD).write_text(page, encoding="utf-8")
-                if out.exists():
-                    shutil.move(out, room / "before")
-                draft.rename(out)
-        push = shlex.join(["hf", "upload", request.texts["repo"], str(out), ".", "--repo-type", "dataset"])
+                _refuse_others(out)  # again: it took a while
+                replace_folder(draft, out, OWN, CARD)
+            kept = strangers(out, OWN)
+        push = shlex.join(["hf", "upload", request.texts["repo"], str(given), ".", "--repo-type", "dataset"])
+        pushed = [name for name in kept if name not in OF_A_CLONE]
+        stays = f"what else is there stayed: {_named(kept)}" if kept else ""
+        warned = f"{stays}; the command below pushes {_named(pushed)} too" if pushed else stays
         return Exported(
             [
-                f"{out} holds {recorded.words} as a dataset of {sum(map(bool, files.counts.values()))} configurations, "
-                "none with text of a corpus",
+                f"{given} holds {recorded.words} as a dataset of {sum(map(bool, files.counts.values()))} "
+                "configurations, none with text of a corpus",
+                *([warned] if warned else []),
                 AS_RECORDED,
-                f"next: read {out / CARD}, then push it: {push}",
+                f"next: read {given / CARD}, then push it: {push}",
             ],
             recorded,
         )
 
 
+def _named(names: list[str]) -> str:
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return visible(", ".join(names[:5])) + more
+
+
 def _refuse_others(out: Path) -> None:
-    """Raise UsageError for a folder that another wrote; it would be replaced."""
+    """Raise UsageError for a folder that another wrote, unless it is as good as empty."""
     path = out / CARD
-    ours = path.is_file() and MARK in path.read_text(encoding="utf-8", errors="replace")
-    if out.exists() and not ours and (not out.is_dir() or any(out.iterdir())):
+    if not out.exists() or (path.is_file() and MARK in path.read_text(encoding="utf-8", errors="replace")):
+        return
+    found = "a file" if not out.is_dir() else _named(sorted({entry.name for entry in out.iterdir()} - OF_A_CLONE))
+    if found:
         raise UsageError(
             f"{out} is there, and this command did not write it",
-            expected="a new folder, or one of an earlier `recallbench export hub`",
-            found=f"no {CARD} of it",
+            expected="a new folder, one of an earlier `recallbench export hub`, or a clone without files",
+            found=f"no {CARD} of it, but {found}",
             remedy="name another --out",
         )

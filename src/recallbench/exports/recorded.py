@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.exports.forms import RESULTS
-from recallbench.exports.result_rows import result_tables, series_of
+from recallbench.exports.result_rows import line_of, result_tables
 from recallbench.exports.study_forms import LEVELS, POINTS, STUDIES, SWEEPS
 from recallbench.exports.study_rows import latency_tables, sweep_tables
-from recallbench.exports.table_form import Row
+from recallbench.exports.table_form import Row, TableForm
 from recallbench.progress import Progress
 from recallbench.results.costs.prices import read_prices
 from recallbench.results.folder import BLOCKED, not_a_result
@@ -88,7 +89,7 @@ def read_folders(
                 if result is not None:
                     if take_result is not None:
                         take_result(result)
-                    recorded.lines[identity] = series_of(result.metrics)
+                    recorded.lines[identity] = line_of(result.metrics)
                 recorded.take(tables)
                 seen.add(identity)
             except (RecallBenchError, OSError) as error:
@@ -131,11 +132,17 @@ def _reason(error: RecallBenchError | OSError) -> str:
     return error.strerror or str(error)
 
 
-def newest(rows: Iterable[Row], *names: str) -> Iterator[Row]:
-    """Yield of rows that share these columns the one made last; of equal moments, the last one given."""
+def newest(rows: Iterable[Row], form: TableForm, *names: str) -> Iterator[Row]:
+    """Yield of a table's rows that share these columns the one made last; of equal moments, that with the last key.
+
+    The views and the dashboard's queries order by the same two.
+    """
+
+    def order(row: Row) -> Any:
+        return row["made"], *(row[name] for name in form.key)
+
     latest: dict[tuple[object, ...], Row] = {}
     for row in rows:
         key = tuple(row[name] for name in names)
-        if key not in latest or row["made"] >= latest[key]["made"]:  # type: ignore[operator]
-            latest[key] = row
+        latest[key] = max(latest.get(key, row), row, key=order)
     yield from latest.values()

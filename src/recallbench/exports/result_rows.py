@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from recallbench.compare.frame import series_facts
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.exports.forms import COSTS, FIGURES, GATES, LATENCIES, RESULTS
 from recallbench.exports.table_form import Row, Value
@@ -49,8 +50,8 @@ def result_tables(result: Result, prices: Prices) -> dict[str, list[Row]]:
     }
 
 
-def series_of(metrics: Metrics) -> dict[str, str]:
-    """Return all that must be equal for results to be one line over time: the questions, and the system.
+def line_of(metrics: Metrics) -> dict[str, str]:
+    """Return what a line over time goes by: the questions, the system, and the hash that tells every line apart.
 
     The version is what such a line is about, and no part of it.
     """
@@ -66,16 +67,17 @@ def series_of(metrics: Metrics) -> dict[str, str]:
         "scope": retrieval.scope,
         "depth": str(retrieval.depth),
         "limit": "" if retrieval.limit is None else str(retrieval.limit),
+        "series": series_hash(metrics),
     }
 
 
 def series_hash(metrics: Metrics) -> str:
-    """Return the same as one word."""
-    return hashlib.sha256(json.dumps(series_of(metrics), sort_keys=True).encode()).hexdigest()[:16]
+    """Return one word for all that makes results one series."""
+    return hashlib.sha256(json.dumps(series_facts(metrics), sort_keys=True).encode()).hexdigest()[:16]
 
 
 def line_words(metrics: Metrics) -> str:
-    """Return a line in words for people, with what is not usual: two lines that differ are told apart by them."""
+    """Return a line in words for people, with what is not usual; `series_hash` tells apart those that share them."""
     retrieval, corpus = metrics.retrieval, metrics.corpus
     words = [system(metrics), *([metrics.embedder.name] if metrics.embedder is not None else [])]
     name = short_names(corpus.name)
@@ -111,6 +113,7 @@ def _result(result: Result, query: Row, costs: CostDocument | None) -> Row:
         "variant": metrics.store.variant,
         "version": result.version,
         "pipeline": "" if pipeline is None else pipeline.words,
+        "pipeline_sha256": "" if pipeline is None else pipeline.sha256,
         "embedder": "" if embedder is None else embedder.name,
         "embedder_sha256": "" if embedder is None else embedder.fingerprint_sha256,
         "scope": retrieval.scope,

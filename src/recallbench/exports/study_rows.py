@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from recallbench.corpora.stream import sha256_of
 from recallbench.exports.study_forms import LEVELS, POINTS, QUALITY, STUDIES, SWEEPS
@@ -24,7 +23,7 @@ def latency_tables(folder: Path, study: LatencyDocument) -> dict[str, list[Row]]
     row: Row = {
         "study": id,
         "folder": folder.resolve().name,
-        "made": _started(folder, study.environment),
+        "made": _moment(study.environment.get("started")) or start_of(folder),
         **{
             name: getattr(study, name)
             for name in ("corpus", "dataset_sha256", "questions", "depth", "seed", "seconds", "arrivals", "finished")
@@ -74,7 +73,7 @@ def sweep_tables(folder: Path, sweep: SweepDocument) -> dict[str, list[Row]]:
     row: Row = {
         "sweep": id,
         "folder": folder.resolve().name,
-        "made": _started(folder, sweep.environment),
+        "made": _sweep_started(folder, sweep),
         **{
             name: getattr(sweep, name)
             for name in ("name", "file_sha256", "corpus", "dataset_sha256", "method", "measure", "questions", "depth")
@@ -111,10 +110,16 @@ def _estimate(prefix: str, part: EstimatePart | None, names: tuple[str, ...]) ->
     return {f"{prefix}{name}": None if part is None else getattr(part, name) for name in names}
 
 
-def _started(folder: Path, environment: Mapping[str, Any]) -> datetime:
-    """Return when a study started: as it says itself, else the day in the folder's name."""
+def _sweep_started(folder: Path, sweep: SweepDocument) -> datetime:
+    """Return when a sweep started: as it says itself, else the last day on which a point of it was asked."""
+    days = [moment for point in sweep.points if (moment := _moment(point.measured))]
+    return _moment(sweep.environment.get("started")) or max(days, default=None) or start_of(folder)
+
+
+def _moment(stated: object) -> datetime | None:
+    """Return a stated moment or day, without a zone in that of the world; None where there is none."""
     try:
-        moment = datetime.fromisoformat(str(environment.get("started", "")))
+        moment = datetime.fromisoformat(str(stated))
     except ValueError:
-        return start_of(folder)
-    return moment.astimezone()
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

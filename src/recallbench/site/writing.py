@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
-import errno
 import json
-import os
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -17,10 +14,7 @@ from recallbench.escaping.document import json_text
 from recallbench.scratch import scratch
 from recallbench.site.places import MARK
 from recallbench.whole_file import write_errors
-
-_AT_CWD, _EXCHANGE = -100, 2
-"""Of renameat2: paths as they are, and both change places in one step."""
-_CANT = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP})
+from recallbench.whole_folder import replace_folder, strangers
 
 
 def refuse_other(folder: Path) -> None:
@@ -52,10 +46,7 @@ def write_site(folder: Path, files: Mapping[str, str]) -> None:
             marked = {"schema_version": "1", "recallbench_version": __version__, "files": hashes}
             (draft / MARK).write_text(json_text(marked, indent=1) + "\n", encoding="utf-8", newline="\n")
             refuse_other(folder)  # again: it took a while
-            if folder.exists():
-                _exchange(draft, folder, room / "former")
-            else:
-                draft.rename(folder)
+            replace_folder(draft, folder, _known(folder) if folder.exists() else (), MARK)
 
 
 def _others(folder: Path) -> str:
@@ -63,25 +54,12 @@ def _others(folder: Path) -> str:
     if folder.is_symlink() or not folder.is_dir():
         return "a link" if folder.is_symlink() else "a file"
     try:
-        stated = json.loads((folder / MARK).read_bytes())
-        known = {MARK, *stated["files"]}
+        strange = strangers(folder, _known(folder))
     except (OSError, ValueError, KeyError, TypeError):
         return f"a folder without a {MARK} of a site"
-    strange = sorted(path.name for path in folder.iterdir() if path.name not in known or path.is_dir())
     return f"files that are no part of a site: {', '.join(strange[:5])}" if strange else ""
 
 
-def _exchange(draft: Path, folder: Path, former: Path) -> None:
-    """Put a draft in the place of a folder, in one step where the system knows how."""
-    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if rename is not None:
-        if not rename(_AT_CWD, os.fsencode(draft), _AT_CWD, os.fsencode(folder), _EXCHANGE):
-            return
-        if ctypes.get_errno() not in _CANT:
-            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(folder))
-    folder.rename(former)
-    try:
-        draft.rename(folder)
-    except OSError:
-        former.rename(folder)
-        raise
+def _known(folder: Path) -> set[str]:
+    """Return the names of a site's files, as it states them."""
+    return {MARK, *map(str, json.loads((folder / MARK).read_bytes())["files"])}

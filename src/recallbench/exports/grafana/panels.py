@@ -62,7 +62,8 @@ PANELS: tuple[DashboardPanel, ...] = (
         "timeseries",
         12,
         8,
-        "Without ingest and index, at the prices that stood in the export.",
+        'Without ingest and index, at the prices that stood in the export. A line that ends in "at least" lacks the '
+        "price of a part.",
     ),
     DashboardPanel(
         "The newest result of each system: $measure",
@@ -73,13 +74,19 @@ PANELS: tuple[DashboardPanel, ...] = (
         "Verdicts are as the results record them; recallbench audit decides anew.",
     ),
     DashboardPanel(
-        "Gate by measure: at least $at_least",
+        "Gate: $measure at least $at_least",
         "gate_by_measure",
         "table",
         24,
         9,
-        "The newest results against the floor that stands above; the value decides, as in recallbench gate.",
-        states={"falls short": "red", "holds": "green", "holds, but its interval does not": "yellow"},
+        "The newest result of each system against the floor that stands above, for the chosen measure alone. The value "
+        "decides, as in recallbench gate. Where a random order reaches the floor too, holding it says nothing.",
+        states={
+            "falls short": "red",
+            "holds": "green",
+            "holds, but its interval does not": "yellow",
+            "holds, but so does chance": "orange",
+        },
     ),
     DashboardPanel(
         "$measure of the newest results by kind and tenant",

@@ -17,7 +17,7 @@ WHERE s.sweep = (
     SELECT last.sweep
     FROM recallbench_history.sweeps AS last
     WHERE last.corpus IN (${corpus:sqlstring})
-    ORDER BY last.made DESC, last.sweep
+    ORDER BY last.made DESC, last.sweep DESC
     LIMIT 1
 )
 ORDER BY p.chosen DESC, p.value DESC NULLS LAST, p.position

@@ -16,7 +16,7 @@ WHERE l.store IN (${store:sqlstring})
                 SELECT FROM recallbench_history.latency_levels AS own
                 WHERE own.study = s.study AND own.store IN (${store:sqlstring}) AND NOT own.void
             )
-        ORDER BY s.made DESC, s.study
+        ORDER BY s.made DESC, s.study DESC
         LIMIT 1
     )
 ORDER BY l.level

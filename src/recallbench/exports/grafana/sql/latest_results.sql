@@ -1,6 +1,6 @@
 SELECT
     r.made AS "made",
-    r.line AS "line",
+    l.shown AS "line",
     r.version AS "version",
     h.value AS "value",
     h.low AS "low",
@@ -12,6 +12,7 @@ SELECT
     r.verdict_text AS "verdict, as recorded",
     array_to_string(r.deviations, '; ') AS "deviations"
 FROM recallbench_history.latest AS r
+JOIN recallbench_history.lines AS l USING (series)
 JOIN recallbench_history.figures AS h USING (result)
 WHERE r.corpus IN (${corpus:sqlstring})
     AND r.store IN (${store:sqlstring})

@@ -19,5 +19,5 @@ LEFT JOIN recallbench_history.latency_quality AS q
     ON q.study = l.study AND q.level = l.level AND q.measure = 'recall_any@10'
 WHERE s.corpus IN (${corpus:sqlstring})
     AND l.store IN (${store:sqlstring})
-ORDER BY s.made DESC, s.study, l.level
+ORDER BY s.made DESC, s.study DESC, l.level
 LIMIT 200

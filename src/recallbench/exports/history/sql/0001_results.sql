@@ -14,6 +14,7 @@ CREATE TABLE recallbench_history.results (
     variant text,
     version text,
     pipeline text,
+    pipeline_sha256 text,
     embedder text,
     embedder_sha256 text,
     scope text,
@@ -116,6 +117,13 @@ CREATE VIEW recallbench_history.history AS
         f.design_effect, f.method
     FROM recallbench_history.figures f JOIN recallbench_history.results r USING (result);
 
--- The newest result of each line: the same system, whatever its version, on the same questions.
+-- The words of each line, `shown`: where several lines share them, each with the beginning of its hash.
+CREATE VIEW recallbench_history.lines AS
+    SELECT series,
+        line || CASE WHEN count(*) OVER (PARTITION BY line) > 1 THEN ' #' || left(series, 6) ELSE '' END AS shown
+    FROM (SELECT series, max(line) AS line FROM recallbench_history.results GROUP BY series) AS named;
+
+-- The newest result of each line: the same system, whatever its version, on the same questions. Of two that started at
+-- the same moment it is the one with the last key, here as wherever the newest is asked for.
 CREATE VIEW recallbench_history.latest AS
-    SELECT DISTINCT ON (series) * FROM recallbench_history.results ORDER BY series, made DESC, result;
+    SELECT DISTINCT ON (series) * FROM recallbench_history.results ORDER BY series, made DESC, result DESC;
