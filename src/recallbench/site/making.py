@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,7 +19,7 @@ from recallbench.site.curve import Standing, standing_of
 from recallbench.site.history import Series, series_of
 from recallbench.site.index_page import SHEET, Index, index_page
 from recallbench.site.links import Links
-from recallbench.site.local_words import without_places
+from recallbench.site.local_words import folders_of, without_places
 from recallbench.site.picture import draw
 from recallbench.site.places import Place
 from recallbench.site.studies import Study, read_studies
@@ -47,6 +47,12 @@ class Site:
 
 def make_site(places: Sequence[Place], out: Path, choices: SiteChoices, progress: Progress) -> Site:
     """Return the site of these places, which is going to lie in a folder; nothing is written."""
+    with folders_of(places, out) as without_folders:
+        made = _make(places, out, choices, progress)
+        return replace(made, files={name: without_folders(content) for name, content in made.files.items()})
+
+
+def _make(places: Sequence[Place], out: Path, choices: SiteChoices, progress: Progress) -> Site:
     audited = make_board(places, choices, progress)
     studies, changed = read_studies(places)
     board = Board(audited.groups, sorted([*audited.apart, *changed], key=lambda each: each.place.name))
@@ -93,6 +99,7 @@ def _copies(board: Board) -> dict[str, tuple[str, str]]:
     for number, entry in enumerate(entries, 1):
         result = open_with_manifest(entry.place.path)
         metrics = Metrics.model_validate(without_places(result.metrics.model_dump()))
+        result.environment = without_places(result.environment)
         copies[f"result-{number}.html"] = (entry.name, page_of(result, metrics))
     return copies
 
