@@ -213,6 +213,9 @@ def test_a_dataset_that_is_not_here_keeps_a_result_out_until_it_is_named(copied:
     assert "0 results with an audit that holds; 1 kept out" in (copied / "without/index.html").read_text("utf-8")
     named = recallbench("site", "chats", "--out", "named", "--corpus-file", "chats.json", "-q", cwd=copied)
     assert named.returncode == 0
+    for more in ((), ("--fresh",)):  # the audit that is kept now is none of a site without the dataset
+        again = recallbench("site", "chats", "--out", "again", *more, "-q", cwd=copied)
+        assert (again.returncode, again.stdout.replace("again/", "without/")) == (1, without.stdout)
 
 
 def test_only_verified_admits_what_git_holds(copied: Path) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +15,7 @@ from recallbench.compare.rules import parse_requirement
 from recallbench.progress import Silent
 from recallbench.results.costs.prices import read_prices
 from recallbench.scoring.measures.registry import parse
+from recallbench.site import board as board_module
 from recallbench.site.board import Board, make_board
 from recallbench.site.board_table import keeps, refuse_gate
 from recallbench.site.choices import SiteChoices
@@ -32,6 +36,34 @@ def board(audited: Path) -> Board:
 
 
 HERE, THERE = ("x86_64", "AMD", "2", "embedded"), ("x86_64", "Intel", "8", "embedded")
+
+
+@pytest.mark.parametrize("after", ["opening", "reading"])
+def test_a_folder_that_is_exchanged_while_it_is_read_is_kept_out(
+    audited: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: str
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+    choices = replace(CHOICES, kept_audits=tmp_path / "cache")
+    place, honest = Path(shutil.copytree(audited / "exact", tmp_path / "exact")), audited / "exact"
+    assert make_board(find_places([place]), choices, Silent()).admitted == 1  # its audit is kept now
+    step = {"opening": "admit", "reading": "result_entry"}[after]
+    whole = getattr(board_module, step)
+
+    def exchanged(*words: Any, **more: Any) -> Any:
+        if after == "opening":  # what was opened is forged, what the audit is looked up for is not
+            shutil.copytree(honest, place, dirs_exist_ok=True)
+        else:
+            (place / "report.md").write_text("written meanwhile")
+        return whole(*words, **more)
+
+    if after == "opening":
+        metrics = json.loads((place / "metrics.json").read_text())
+        metrics["store"]["version"] = "another"
+        (place / "metrics.json").write_text(json.dumps(metrics))
+    monkeypatch.setattr(board_module, step, exchanged)
+    board = make_board(find_places([place]), choices, Silent())
+    assert board.admitted == 0
+    assert after == "opening" or board.apart[0].reason.startswith("exact changed while it was read")
 
 
 def test_the_front_is_what_no_other_result_beats(board: Board) -> None:

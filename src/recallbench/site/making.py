@@ -16,6 +16,7 @@ from recallbench.site.board import Board, every_entry, make_board
 from recallbench.site.board_table import board_sheet
 from recallbench.site.choices import SiteChoices
 from recallbench.site.curve import Standing, standing_of
+from recallbench.site.folder_state import refuse_changed
 from recallbench.site.history import Series, series_of
 from recallbench.site.index_page import SHEET, Index, index_page
 from recallbench.site.links import Links
@@ -101,6 +102,7 @@ def _copies(board: Board) -> dict[str, tuple[str, str]]:
         metrics = Metrics.model_validate(without_places(result.metrics.model_dump()))
         result.environment = without_places(result.environment)
         copies[f"result-{number}.html"] = (entry.name, page_of(result, metrics))
+        refuse_changed(entry.place.path, entry.state, entry.name)
     return copies
 
 
