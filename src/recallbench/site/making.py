@@ -59,7 +59,7 @@ def _make(places: Sequence[Place], out: Path, choices: SiteChoices, progress: Pr
     board = Board(audited.groups, sorted([*audited.apart, *changed], key=lambda each: each.place.name))
     with progress.stage("the pages", None, "pages") as advance:
         standings = [standing_of(group, choices.measures[0], choices.prices.currency) for group in board.groups]
-        copies = _copies(board) if choices.copy else {}
+        copies = copies_of(board) if choices.copy else {}
         links = Links(out, {name: file for file, (name, _) in copies.items()})
         histories = _numbered("history", [s for group in board.groups for s in series_of(group, choices.measures)])
         files = {file: page for file, (_, page) in copies.items()}
@@ -93,7 +93,7 @@ def _numbered(word: str, things: Sequence[T]) -> dict[str, T]:
     return {f"{word}-{number}": thing for number, thing in enumerate(things, 1)}
 
 
-def _copies(board: Board) -> dict[str, tuple[str, str]]:
+def copies_of(board: Board) -> dict[str, tuple[str, str]]:
     """Return the page of each result by the name of its file, made again without texts of the corpus."""
     entries = sorted((entry for group in board.groups for entry in group.entries), key=lambda entry: entry.name)
     copies = {}
