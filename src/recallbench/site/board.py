@@ -91,7 +91,7 @@ def make_board(places: Sequence[Place], choices: SiteChoices, progress: Progress
                 _add_rescored(groups, place, choices)
             except RecallBenchError as error:
                 apart.append(Apart(place, publishable(error.brief)))
-    groups.sort(key=lambda group: (-group.size, group.asked, _names(group)))
+    groups = _by_size(groups)
     for group in groups:
         for entries in (group.entries, group.rescored):
             entries.sort(key=lambda entry: (-_leading(entry), entry.name))
