@@ -291,6 +291,7 @@ def test_sweeps_and_latency_studies_get_pages_and_a_changed_one_is_kept_out(tmp_
     pages = {page.name: page.read_text("utf-8") for page in (tmp_path / "made").glob("study-*.html")}
     assert "<h1>Latency of bm25 on canary-locomo</h1>" in pages["study-1.html"]
     assert "<h1>Sweep tune on canary-locomo: 2 points</h1>" in pages["study-2.html"]
+    assert all(page.count('<nav><a href="index.html">Board of results</a></nav>') == 1 for page in pages.values())
     drawn = (tmp_path / "made/study-2.svg").read_text()
     assert "Pareto front" in drawn
     index = (tmp_path / "made/index.html").read_text("utf-8")
@@ -311,6 +312,7 @@ def test_a_site_with_copies_can_be_moved_by_itself(place: Path, tmp_path: Path) 
     targets = {target for text in pages.values() for target in Targets(text).found if not target.startswith("#")}
     assert targets <= {file.name for file in (tmp_path / "moved").iterdir()}
     assert "<h1>canary-locomo: bm25</h1>" in pages["result-1.html"]
+    assert [name for name, text in pages.items() if "index.html" not in Targets(text).found] == ["index.html"]
     assert {row["folder"] for row in sheet(tmp_path / "moved")} == {""}
 
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from recallbench.progress import Progress
 from recallbench.reports import versions_page
+from recallbench.reports.page import with_way_back
 from recallbench.reports.result_page import page_of
 from recallbench.results.metrics import Metrics
 from recallbench.results.result import open_with_manifest
@@ -71,6 +72,8 @@ def _make(places: Sequence[Place], out: Path, choices: SiteChoices, progress: Pr
             files[f"{name}.html"] = study.page
             files |= {f"{name}.svg": study.plot.picture()} if study.plot is not None else {}
             advance(1)
+        below = [name for name in files if name.endswith(".html")]
+        files |= {name: with_way_back(files[name], INDEX, choices.title) for name in below}
         drawn = _pictures(board, standings, choices)
         files |= dict(drawn.values())
         index = Index(
