@@ -19,6 +19,7 @@ import pytest
 from published_rankings import publish
 
 from commandline import recallbench
+from recallbench.escaping.web import html
 from recallbench.results import manifest
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -145,6 +146,24 @@ def test_every_link_leads_somewhere_and_no_page_knows_the_machine(place: Path, m
     assert not any(str(place) in file.read_text("utf-8") for file in made.iterdir())
 
 
+def test_no_page_names_a_folder_above_the_results_whatever_it_is_called(place: Path, tmp_path: Path) -> None:
+    results = tmp_path / "One Drive - Acme {Corp}, Ltd; x" / "Project (Falcon) & more" / "res"
+    for name in ("bm25", "exact"):
+        shutil.copytree(place / "results" / name, results / name)
+    shutil.copytree(place / "results/bm25", results / "bad")
+    (results / "bad/metrics.json").write_text("{")
+    environment = json.loads((results / "exact/environment.json").read_text())
+    places = [f"{start}{results}/x.py" for start in ("", "`", "{", "|", "“", "--out=", "a,")]
+    (results / "exact/environment.json").write_text(json.dumps(environment | {"command": ["recallbench", *places]}))
+    (results / "exact/manifest.json").write_text(manifest.build(results / "exact"))
+    done = recallbench("site", results, "--out", tmp_path / "made", "--copy", "-q", cwd=tmp_path)
+    assert "2 results with an audit that holds; 1 kept out" in done.stdout
+    pages = {file.name: file.read_text("utf-8") for file in (tmp_path / "made").iterdir()}
+    assert "<td>bad is not a result folder; " in pages["index.html"]
+    for folder in (*results.parents[:2], tmp_path):
+        assert not [name for name, text in pages.items() if folder.name in text or html(folder.name) in text]
+
+
 def test_a_forged_figure_keeps_a_folder_out_and_the_page_says_which_check_saw_it(copied: Path) -> None:
     forged(copied / "results/exact", raised)
     done = recallbench("site", "results", "--out", "made", "-q", cwd=copied)
@@ -194,6 +213,9 @@ def test_a_dataset_that_is_not_here_keeps_a_result_out_until_it_is_named(copied:
     assert "0 results with an audit that holds; 1 kept out" in (copied / "without/index.html").read_text("utf-8")
     named = recallbench("site", "chats", "--out", "named", "--corpus-file", "chats.json", "-q", cwd=copied)
     assert named.returncode == 0
+    for more in ((), ("--fresh",)):  # the audit that is kept now is none of a site without the dataset
+        again = recallbench("site", "chats", "--out", "again", *more, "-q", cwd=copied)
+        assert (again.returncode, again.stdout.replace("again/", "without/")) == (1, without.stdout)
 
 
 def test_only_verified_admits_what_git_holds(copied: Path) -> None:
@@ -269,6 +291,7 @@ def test_sweeps_and_latency_studies_get_pages_and_a_changed_one_is_kept_out(tmp_
     pages = {page.name: page.read_text("utf-8") for page in (tmp_path / "made").glob("study-*.html")}
     assert "<h1>Latency of bm25 on canary-locomo</h1>" in pages["study-1.html"]
     assert "<h1>Sweep tune on canary-locomo: 2 points</h1>" in pages["study-2.html"]
+    assert all(page.count('<nav><a href="index.html">Board of results</a></nav>') == 1 for page in pages.values())
     drawn = (tmp_path / "made/study-2.svg").read_text()
     assert "Pareto front" in drawn
     index = (tmp_path / "made/index.html").read_text("utf-8")
@@ -289,6 +312,7 @@ def test_a_site_with_copies_can_be_moved_by_itself(place: Path, tmp_path: Path) 
     targets = {target for text in pages.values() for target in Targets(text).found if not target.startswith("#")}
     assert targets <= {file.name for file in (tmp_path / "moved").iterdir()}
     assert "<h1>canary-locomo: bm25</h1>" in pages["result-1.html"]
+    assert [name for name, text in pages.items() if "index.html" not in Targets(text).found] == ["index.html"]
     assert {row["folder"] for row in sheet(tmp_path / "moved")} == {""}
 
 
@@ -348,6 +372,16 @@ def test_an_audit_of_the_same_bytes_is_made_once(copied: Path) -> None:
     done = recallbench(*words, cwd=copied)
     assert "1 of 2 audits had been made" in done.stderr
     assert "kept out: exact: RB-VALUES fails" in done.stdout
+
+
+def test_what_no_audit_can_work_out_again_is_marked_and_told(place: Path, made: Path) -> None:
+    page = (made / "index.html").read_text("utf-8")
+    for column in ("p95 ms", "USD/1000", "version", "command that made it"):
+        assert f'<th scope="col">{column} (recorded)</th>' in page
+    audited = recallbench("audit", "results/bm25", cwd=place).stdout
+    (told,) = re.findall(r"recorded, not re-derived: (.*)", audited)
+    assert html(f"Recorded, not re-derived: {told}. So p95, cost, version and command") in page
+    assert "with times and costs as measured" in page
 
 
 def test_anybody_s_words_stay_words(copied: Path) -> None:

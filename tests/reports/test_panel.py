@@ -6,7 +6,9 @@ import math
 import re
 import xml.etree.ElementTree as ET
 
-from recallbench.reports.panel import Axis, Panel, decimal_ticks, round_ticks
+import pytest
+
+from recallbench.reports.panel import Axis, Panel, decimal_ticks, price_axis, round_ticks
 from recallbench.reports.plot import Plot
 from recallbench.scoring.estimate import Estimate
 from recallbench.scoring.measures.registry import parse
@@ -104,3 +106,13 @@ def test_a_name_stands_inside_the_panel() -> None:
     panel.names([1.0, 2.9], [0.5, 0.5], ["first", "the last one"])
     anchors = {text.text: text.get("text-anchor") for text in drawn(panel).iter(f"{SVG}text")}
     assert (anchors["first"], anchors["the last one"]) == ("start", "end")
+
+
+def test_prices_stand_by_orders_of_magnitude_from_ten_times_on_and_one_alone_stands_in_the_middle() -> None:
+    for prices, logarithmic in (([1.0, 9.9], False), ([1.0, 10.0], True), ([0.0, 10.0], False), ([3.0, 3.0], False)):
+        assert price_axis("ms", prices).logarithmic is logarithmic
+    alone = price_axis("USD", [2e-7])
+    assert (alone.low, alone.high) == (pytest.approx(1.9e-7), pytest.approx(2.1e-7))
+    at = alone.scale([2e-7], 0.0, 100.0)
+    assert at(2e-7) == pytest.approx(50.0)
+    assert "2e-07" in [label for _, label in alone.labelled()]

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from recallbench.compare.rules import parse_requirement
 from recallbench.progress import Silent
 from recallbench.results.costs.prices import read_prices
+from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import parse
+from recallbench.site import board as board_module
 from recallbench.site.board import Board, make_board
 from recallbench.site.board_table import keeps, refuse_gate
 from recallbench.site.choices import SiteChoices
@@ -32,6 +38,34 @@ def board(audited: Path) -> Board:
 
 
 HERE, THERE = ("x86_64", "AMD", "2", "embedded"), ("x86_64", "Intel", "8", "embedded")
+
+
+@pytest.mark.parametrize("after", ["opening", "reading"])
+def test_a_folder_that_is_exchanged_while_it_is_read_is_kept_out(
+    audited: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: str
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+    choices = replace(CHOICES, kept_audits=tmp_path / "cache")
+    place, honest = Path(shutil.copytree(audited / "exact", tmp_path / "exact")), audited / "exact"
+    assert make_board(find_places([place]), choices, Silent()).admitted == 1  # its audit is kept now
+    step = {"opening": "admit", "reading": "result_entry"}[after]
+    whole = getattr(board_module, step)
+
+    def exchanged(*words: Any, **more: Any) -> Any:
+        if after == "opening":  # what was opened is forged, what the audit is looked up for is not
+            shutil.copytree(honest, place, dirs_exist_ok=True)
+        else:
+            (place / "report.md").write_text("written meanwhile")
+        return whole(*words, **more)
+
+    if after == "opening":
+        metrics = json.loads((place / "metrics.json").read_text())
+        metrics["store"]["version"] = "another"
+        (place / "metrics.json").write_text(json.dumps(metrics))
+    monkeypatch.setattr(board_module, step, exchanged)
+    board = make_board(find_places([place]), choices, Silent())
+    assert board.admitted == 0
+    assert after == "opening" or board.apart[0].reason.startswith("exact changed while it was read")
 
 
 def test_the_front_is_what_no_other_result_beats(board: Board) -> None:
@@ -62,7 +96,7 @@ def test_the_front_is_what_no_other_result_beats(board: Board) -> None:
 
 def test_a_wide_range_of_prices_is_drawn_in_powers_of_ten_and_a_narrow_one_is_not(board: Board) -> None:
     (group,) = board.groups
-    for high, ticks in ((1000.0, {">1<", ">10<", ">100<", ">1000<"}), (2.0, {">1<", ">1.2<", ">2<"})):
+    for high, ticks in ((1000.0, {">1<", ">10<", ">100<", ">1000<"}), (2.0, {">1.0<", ">1.2<", ">2.0<"})):
         entries = [
             replace(entry, p95_ms=price, hardware=HERE, usd_per_1000=None)
             for entry, price in zip(group.entries, (high, 1.0), strict=True)
@@ -74,6 +108,39 @@ def test_a_wide_range_of_prices_is_drawn_in_powers_of_ten_and_a_narrow_one_is_no
         assert all(tick in drawn for tick in ticks)
         assert 'aria-labelledby="group-7-title group-7-said"' in drawn
         assert "bm25 0.8354 at" in plot.description
+
+
+def test_who_leads_is_told_with_conversations_drawn_whole(board: Board) -> None:
+    (group,) = board.groups
+    entries = [
+        replace(entry, p95_ms=ms, hardware=HERE, usd_per_1000=None)
+        for entry, ms in zip(group.entries, (4.0, 1.0), strict=True)
+    ]
+    # Ten questions in two conversations: in the first one bm25 finds more, in the second it finds less.
+    relevant = [np.array(values, dtype=float) for values in ([1] * 6 + [0] * 4, [0] * 6 + [1] * 4)]
+    told = {}
+    for name, clusters in (("whole", ["a"] * 6 + ["b"] * 4), ("alone", [""] * 10)):
+        rankings = [_Found(values, tuple(clusters)) for values in relevant]
+        judged = [replace(entry, rankings=each) for entry, each in zip(entries, rankings, strict=True)]  # type: ignore[arg-type]
+        base = replace(group.base, rankings=rankings[0])  # type: ignore[arg-type]
+        told[name] = standing_of(replace(group, base=base, entries=judged), MEASURES[0], "USD")
+    # Of four draws of two conversations only "b, b" puts bm25 below: a quarter. Of ten questions alone more do.
+    whole, alone = (told[name].curves[0].shares[0] for name in ("whole", "alone"))
+    assert whole == pytest.approx(0.75, abs=0.03)
+    assert alone == pytest.approx(0.633, abs=0.03)  # six tenths at ten draws: P(more than five)
+
+
+class _Found:
+    """What a standing asks of rankings: here, by hand."""
+
+    def __init__(self, values: Any, clusters: tuple[str, ...]) -> None:
+        self.found, self.clusters = values, clusters
+
+    def counted(self, measure: Measure) -> Any:
+        return np.ones(len(self.found), dtype=bool)
+
+    def values(self, measure: Measure) -> Any:
+        return self.found
 
 
 def test_one_result_has_no_picture_and_nothing_to_be_told_from(board: Board) -> None:
@@ -103,7 +170,11 @@ def test_a_series_holds_repeats_to_the_protocol_s_band_and_versions_to_none(boar
     (group,) = board.groups
     first = group.entries[0]
     assert first.metrics is not None
-    locomo = first.metrics.model_copy(update={"corpus": first.metrics.corpus.model_copy(update={"name": "locomo"})})
+    corpus = first.metrics.corpus.model_copy(update={"name": "locomo"})
+    evidence = {"server": "/srv/pg/bin/postgres, 17", "pgvector": "0.8 of /srv/pg/vector.so"}
+    store = first.metrics.store.model_copy(update={"evidence": evidence})
+    deviation = first.metrics.deviations[0].model_copy(update={"kind": "store", "detail": "/srv/own/store.py"})
+    locomo = first.metrics.model_copy(update={"corpus": corpus, "store": store, "deviations": [deviation]})
     headline = [part.model_copy(update={"band": 0.005}) for part in locomo.headline]
     metrics = locomo.model_copy(update={"headline": headline})
     entries = [
@@ -132,6 +203,12 @@ def test_a_series_holds_repeats_to_the_protocol_s_band_and_versions_to_none(boar
     told = [sentence.split(":")[0] for sentence in series.repeats]
     assert told == ["2 results of 0.4.2, recall@10", "2 results of 0.4.2, MRR"]
     assert "inside the band: runs lie 0.0000 apart" in series.repeats[0]
+    document = series.document
+    assert (document.server, document.pgvector, document.deviations) == (
+        "postgres",
+        "0.8 of vector.so",
+        ["store: store.py"],
+    )
 
 
 def test_a_single_result_and_another_system_make_no_series(board: Board) -> None:

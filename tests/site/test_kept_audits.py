@@ -10,6 +10,8 @@ import pytest
 
 from recallbench.audit.audit import audit
 from recallbench.audit.gate import Check
+from recallbench.site import kept_audits
+from recallbench.site.folder_state import folder_state
 from recallbench.site.kept_audits import KeptAudits
 
 
@@ -21,9 +23,13 @@ def folder(audited: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 def keep(folder: Path, cache: Path) -> str:
     kept = KeptAudits(cache)
-    address = kept.address(folder)
-    kept.keep(address, audit(folder, environ={}))
+    address = address_of(folder, kept)
+    kept.keep(address, audit(folder, environ={}), folder_state(folder))
     return address
+
+
+def address_of(folder: Path, kept: KeptAudits) -> str:
+    return kept.address(folder, folder_state(folder), "0" * 64)
 
 
 def test_a_kept_audit_is_found_again_and_says_the_same(folder: Path, tmp_path: Path) -> None:
@@ -44,7 +50,7 @@ def test_any_change_of_a_folder_is_another_address(folder: Path, tmp_path: Path,
         (folder / "more.txt").write_text("")
     else:
         folder = folder.rename(folder.with_name("other"))
-    assert KeptAudits(tmp_path / "cache").address(folder) != address
+    assert address_of(folder, KeptAudits(tmp_path / "cache")) != address
 
 
 def test_nobody_else_can_put_an_audit_there(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,12 +70,14 @@ def test_nobody_else_can_put_an_audit_there(folder: Path, tmp_path: Path, monkey
 
 def test_only_an_audit_that_holds_is_kept_and_none_of_a_folder_that_changed(folder: Path, tmp_path: Path) -> None:
     kept = KeptAudits(tmp_path / "cache")
-    address, examined = kept.address(folder), audit(folder, environ={})
+    address, examined = address_of(folder, kept), audit(folder, environ={})
+    state = folder_state(folder)
     for status in ("fail", "cannot-tell"):
-        kept.keep(address, examined.with_check(Check("it", status, "", "", code="RB-IT")))  # type: ignore[arg-type]
+        lacking = examined.with_check(Check("it", status, "", "", code="RB-IT"))  # type: ignore[arg-type]
+        kept.keep(address, lacking, state)
         assert kept.find(address, folder) is None
     (folder / "report.md").write_text("changed meanwhile")
-    kept.keep(address, examined)
+    kept.keep(address, examined, state)
     assert kept.find(address, folder) is None
 
 
@@ -85,7 +93,17 @@ def test_git_is_asked_each_time(folder: Path, tmp_path: Path) -> None:
 
 
 def test_without_a_folder_or_with_links_nothing_is_kept(folder: Path, tmp_path: Path) -> None:
-    assert KeptAudits(None).address(folder) == ""
+    assert address_of(folder, KeptAudits(None)) == ""
     assert KeptAudits(None).find("", folder) is None
     (folder / "link").symlink_to(folder / "report.md")
-    assert KeptAudits(tmp_path / "cache").address(folder) == ""
+    assert address_of(folder, KeptAudits(tmp_path / "cache")) == ""
+
+
+def test_another_program_and_another_dataset_at_hand_are_other_addresses(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, state = KeptAudits(tmp_path / "cache"), folder_state(folder)
+    here, absent = kept.address(folder, state, "0" * 64), kept.address(folder, state, "")
+    monkeypatch.setattr(kept_audits, "_program", lambda: "an earlier release")
+    earlier = kept.address(folder, state, "0" * 64)
+    assert len({here, absent, earlier}) == 3

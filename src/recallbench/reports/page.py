@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from recallbench.escaping.web import html
+from recallbench.escaping.web import address, html
 
 COLOURS = """:root { color-scheme: light dark; --ink: #1d1d1f; --ground: #ffffff; --rule: #c8c8cc;
   --line: #0b57a4; --second: #9a4a00; --third: #00684a; --band: #b9d6f2 }
@@ -48,6 +48,9 @@ STYLES = frozenset(
 """The sha256 of each style that a release wrote: an audit knows them in the pages of results."""
 
 
+MAIN = "<main>"
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """A title, which is text, and a body, which is markup already."""
@@ -76,7 +79,7 @@ class Page:
             f"<style>{STYLE}{self.style}</style>",
             "</head>",
             "<body>",
-            "<main>",
+            MAIN,
             f"<h1>{name}</h1>",
             *self.body,
             "</main>",
@@ -85,6 +88,11 @@ class Page:
             "</html>",
         ]
         return "\n".join(lines) + "\n"
+
+
+def with_way_back(page: str, target: str, text: str) -> str:
+    """Return a whole page that has a link to the page above it at its head."""
+    return page.replace(f"\n{MAIN}\n", f'\n{MAIN}\n<nav><a href="{address(target)}">{html(text)}</a></nav>\n', 1)
 
 
 def listing(lines: Iterable[str]) -> list[str]:

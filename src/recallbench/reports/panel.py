@@ -15,6 +15,10 @@ Shape = Literal["circle", "square", "triangle", "none"]
 DASHES = {"solid": "", "dashed": "6 4", "dotted": "1.5 3"}
 LEFT, RIGHT, TOP, BOTTOM = 50.0, 14.0, 12.0, 26.0
 """Room beside the axes, in pixels."""
+WIDE = 10.0
+"""From this ratio of the highest to the lowest on, an axis of prices has orders of magnitude."""
+ALONE = 0.05
+"""The share of a single price that is left free beside it."""
 LETTER = 6.6
 """The width of a letter, in pixels, at the size of labels."""
 ROW = 17.0
@@ -66,6 +70,14 @@ class Axis:
         return math.exp(position) if self.logarithmic else position
 
 
+def price_axis(label: str, prices: Sequence[float]) -> Axis:
+    """Return the axis of times or sums: of orders of magnitude where the highest is many times the lowest."""
+    low, high = min(prices), max(prices)
+    if low == high > 0:  # one price stands in the middle, and nothing below 0 is a price
+        return Axis(label, low * (1 - ALONE), high * (1 + ALONE))
+    return Axis(label, logarithmic=low > 0 and high >= WIDE * low)
+
+
 def round_ticks(low: float, high: float, most: int = 6) -> list[tuple[float, str]]:
     """Return round values between two, at most so many, with labels of the decimals that they need."""
     rough = (high - low) / most
@@ -74,7 +86,8 @@ def round_ticks(low: float, high: float, most: int = 6) -> list[tuple[float, str
     decimals = max(0, -math.floor(math.log10(step) + 1e-9))
     first = math.ceil(low / step - 1e-9)
     values = [number * step for number in range(first, math.floor(high / step + 1e-9) + 1)]
-    return [(value, f"{value or 0.0:.{decimals}f}") for value in values]
+    # Sums of a ten-millionth are told in powers of ten.
+    return [(value, f"{value or 0.0:.{decimals}f}" if decimals < 7 else f"{value:.6g}") for value in values]
 
 
 def decimal_ticks(low: float, high: float, most: int = 9) -> list[tuple[float, str]]:

@@ -13,7 +13,7 @@ from recallbench.corpora.pooled import SCOPE
 from recallbench.corpora.records import Corpus, Haystack, Question, Survey
 from recallbench.corpora.registry import open_corpus
 from recallbench.corpora.stream import sha256_of
-from recallbench.errors import InputError
+from recallbench.errors import InputError, RecallBenchError
 from recallbench.progress import Progress
 from recallbench.protocol.rules import Rules
 from recallbench.results.metrics import Metrics
@@ -120,6 +120,14 @@ def read_dataset(
 def _as_asked(question: Question, asked: Collection[str]) -> Question:
     earlier = question.line and question.line in asked and question.id not in asked
     return replace(question, id=question.line) if earlier else question
+
+
+def dataset_at_hand(metrics: Metrics, rules: Rules, files: Sequence[Path], environ: Mapping[str, str]) -> str:
+    """Return the sha256 of the dataset that a result states, where it is on this machine; empty where it is not."""
+    try:
+        return _open_measured(metrics, rules, files, environ).sha256
+    except (RecallBenchError, OSError):
+        return ""
 
 
 def _open_measured(metrics: Metrics, rules: Rules, files: Sequence[Path], environ: Mapping[str, str]) -> Corpus:

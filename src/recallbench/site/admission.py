@@ -11,6 +11,8 @@ from recallbench.audit.gate import Check
 from recallbench.audit.gates import artefacts
 from recallbench.errors import RecallBenchError
 from recallbench.progress import Progress
+from recallbench.protocol.frozen import load
+from recallbench.results.dataset import dataset_at_hand
 from recallbench.results.result import Result
 from recallbench.site.kept_audits import KeptAudits
 from recallbench.site.local_words import publishable
@@ -37,19 +39,22 @@ def admit(
     environ: Mapping[str, str],
     progress: Progress,
     kept: KeptAudits,
+    state: str,
     *,
     verified: bool,
 ) -> Admission:
     """Audit a result. It is kept out where a check fails, or can't tell what it has to; nothing else lets it in.
 
+    `state` is that of its folder before it was opened: a kept audit of other bytes is none of this result.
     Whether git holds the files says nothing of the figures: that alone keeps it out with `verified` only.
     """
     try:
-        address = kept.address(result.folder)
+        dataset = dataset_at_hand(result.metrics, load(), corpus_files, environ)
+        address = kept.address(result.folder, state, dataset)
         examined = kept.find(address, result.folder)
         if examined is None:
             examined = audit_result(result, corpus_files=corpus_files, environ=environ, progress=progress)
-            kept.keep(address, examined)
+            kept.keep(address, examined, state)
     except (RecallBenchError, OSError) as error:
         problem = error.brief if isinstance(error, RecallBenchError) else str(error)
         return Admission("", publishable(f"no result that can be audited: {problem}"))

@@ -17,6 +17,7 @@ from recallbench.scoring.measures.measure import Measure
 from recallbench.site.admission import admit
 from recallbench.site.choices import SiteChoices
 from recallbench.site.entry import Entry, rescored_entry, result_entry
+from recallbench.site.folder_state import folder_state, refuse_changed
 from recallbench.site.kept_audits import KeptAudits
 from recallbench.site.local_words import publishable
 from recallbench.site.places import Place
@@ -90,7 +91,7 @@ def make_board(places: Sequence[Place], choices: SiteChoices, progress: Progress
                 _add_rescored(groups, place, choices)
             except RecallBenchError as error:
                 apart.append(Apart(place, publishable(error.brief)))
-    groups.sort(key=lambda group: (-group.size, group.asked, _names(group)))
+    groups = _by_size(groups)
     for group in groups:
         for entries in (group.entries, group.rescored):
             entries.sort(key=lambda entry: (-_leading(entry), entry.name))
@@ -102,9 +103,11 @@ def _add_result(groups: list[Group], place: Place, choices: SiteChoices, progres
     if (place.path / BLOCKED).is_file():
         return f"{BLOCKED}: the run could not be made"
     try:
+        state = folder_state(place.path)
         result = open_with_manifest(place.path)
-        # What is shown is what was audited: nothing is read again.
-        admission = admit(result, choices.corpus_files, choices.environ, progress, kept, verified=choices.verified)
+        admission = admit(
+            result, choices.corpus_files, choices.environ, progress, kept, state, verified=choices.verified
+        )
         if admission.why_not:
             return admission.why_not
         if shallow := _too_shallow(result.metrics.retrieval.depth, choices.measures):
@@ -115,9 +118,10 @@ def _add_result(groups: list[Group], place: Place, choices: SiteChoices, progres
         group = group or Group(entrant, publishable(asked_of(entrant)), result.metrics.corpus.name)
         remarks = [admission.remark] if admission.remark else []
         base, verdict = group.base.rankings, admission.verdict
-        entry = result_entry(place, result, base, choices.measures, choices.prices, verdict, remarks)
-    except RecallBenchError as error:
-        return publishable(error.brief)
+        entry = result_entry(place, result, base, choices.measures, choices.prices, verdict, remarks, state)
+        refuse_changed(place.path, state, place.name)  # what is shown is what was audited
+    except (RecallBenchError, OSError) as error:
+        return publishable(error.brief if isinstance(error, RecallBenchError) else str(error))
     if not known:
         groups.append(group)
     group.entries.append(entry)

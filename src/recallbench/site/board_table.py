@@ -18,14 +18,17 @@ from recallbench.site.links import Links, linked
 from recallbench.site.picture import price_words
 
 ADMITTED, RESCORED, APART = "audited", "re-scored", "apart"
+RECORDED = " (recorded)"
+"""Marks a column that no audit can work out again."""
 
 
 def result_table(group: Group, standing: Standing, choices: SiteChoices, links: Links, caption: str) -> Table:
     """Return a row for each audited result of a group, best first."""
     priced = any(entry.usd_per_1000 is not None for entry in group.entries)
-    columns = ["result", *map(str, choices.measures), "not told from the best", "front", "p95 ms"]
-    columns += [*([f"{choices.prices.currency}/1000"] if priced else []), "store", "version", "pipeline", "encoder"]
-    columns += ["date", "audit", "folder", "remarks", "command that made it"]
+    columns = ["result", *map(str, choices.measures), "not told from the best", "front", f"p95 ms{RECORDED}"]
+    columns += [f"{choices.prices.currency}/1000{RECORDED}"] if priced else []
+    columns += ["store", f"version{RECORDED}", "pipeline", "encoder", "date", "audit", "folder", "remarks"]
+    columns += [f"command that made it{RECORDED}"]
     rows = []
     for place, entry in enumerate(group.entries):
         page, folder = links.page(entry.place.path, entry.name), links.folder(entry.place.path)

@@ -35,6 +35,8 @@ class Entry:
     metrics: Metrics | None = None
     """Without slices; None of rankings that others published."""
     content_sha256: str = ""
+    state: str = ""
+    """A hash over every byte of its folder, as it was audited."""
     started: datetime | None = None
     store: str = "–"
     version: str = "–"
@@ -71,6 +73,7 @@ def result_entry(
     prices: Prices,
     verdict: str,
     remarks: Sequence[str],
+    state: str,
 ) -> Entry:
     """Return the row of an audited result, which was asked what `base` was."""
     metrics = result.metrics
@@ -87,6 +90,7 @@ def result_entry(
         estimates=_estimates(result.rankings, measures),
         metrics=_without_slices(metrics),
         content_sha256=manifest.read(result.folder / manifest.NAME)[1],  # which the audit held the files to
+        state=state,
         started=start_of(result.folder),
         store=publishable(system_name(metrics.store.name, metrics.store.variant)),
         version=publishable(stated_version(result)) or "–",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from recallbench.audit.checks.ranges import NOT_DERIVED, recorded_words
 from recallbench.escaping.web import address, html
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.table import Table
@@ -107,9 +108,12 @@ def reading(index: Index) -> list[str]:
         else "A result is on the board only where recallbench audit calls it VERIFIED.",
         "Results share a group where protocol, clarifications, dataset, matching, depth, scope and questions are the "
         "same; only they can be compared.",
+        f"R{recorded_words(NOT_DERIVED)[1:]}. So p95, cost, version and command, marked so, are worth what the "
+        "word of the one who ran it is.",
         "In brackets stands the 95% interval of each value: it tells of other questions that might have been asked.",
         f"Not told from the best: by {choices.measures[0]}, with the whole group compared at once.",
-        "Front: no other result finds as much for less; in brackets the share of resamples in which that is so.",
+        "Front: no other result finds as much for less; in brackets the share of resamples of the questions in "
+        "which that is so, with times and costs as measured.",
         "p95 is the nearest rank of single warm queries, one by one, end to end; only times of one machine are drawn.",
         f"Cost is that of the ledgers query and generate at prices of {choices.prices.date}; a result that used "
         "something without a price has none.",

@@ -1,8 +1,9 @@
 """Audits that held and are kept, so that a site made again audits only what is new.
 
-An audit is kept by all that decides it: every byte of the folder, its name, this program, and the packages it works
-figures out with. It is sealed with the user's own key, so that nobody else can put one there. Only an audit with the
-dataset at hand and nothing failing is kept; whether git holds the files is looked at each time.
+An audit is kept by all that decides it: every byte of the folder, its name, whether the dataset is at hand, this
+program, and the packages it works figures out with. It is sealed with the user's own key, so that nobody else can put
+one there. Only an audit with the dataset at hand and nothing failing is kept; whether git holds the files is looked at
+each time.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from recallbench.audit.audit import Audit
 from recallbench.audit.decision import decide
 from recallbench.audit.gate import Check
 from recallbench.audit.gates import artefacts
-from recallbench.corpora.stream import sha256_of
 from recallbench.embedding.own_key import own_key
 from recallbench.errors import RecallBenchError
+from recallbench.site.folder_state import folder_state
 from recallbench.whole_file import write_whole
 
 FOLDER = "audits"
@@ -48,15 +49,17 @@ class KeptAudits:
         self.reused = 0
         """How many audits had been made before."""
 
-    def address(self, folder: Path) -> str:
-        """Return the address of a folder's audit; empty where none is kept, as in a folder with links or folders."""
+    def address(self, folder: Path, state: str, dataset: str) -> str:
+        """Return the address of a folder's audit; empty where none is kept, as in a folder with links or folders.
+
+        `state` is that of the folder, `dataset` the sha256 of its dataset; empty where that is not at hand.
+        """
         if self._folder is None or not self._key:
             return ""
-        files = sorted(folder.iterdir())
-        if any(path.is_symlink() or not path.is_file() for path in files):
+        if any(path.is_symlink() or not path.is_file() for path in folder.iterdir()):
             return ""
-        lines = [_program(), folder.resolve().name, *(f"{path.name} {sha256_of(path)}" for path in files)]
-        return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+        lines = (_program(), folder.resolve().name, state, dataset)
+        return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
 
     def find(self, address: str, folder: Path) -> Audit | None:
         """Return the audit that is kept at an address, with git asked anew; None where there is none of the user's."""
@@ -75,11 +78,11 @@ class KeptAudits:
         checks = tuple(_asked_again(check, folder) for check in checks)
         return Audit(folder, checks, decide(checks, deviations), deviations)
 
-    def keep(self, address: str, examined: Audit) -> None:
+    def keep(self, address: str, examined: Audit, state: str) -> None:
         """Keep an audit that holds; one of a folder that changed meanwhile, or that lacks anything, is not kept."""
         told = [check for check in examined.checks if check.code != artefacts.GATE.code]
         whole = all(check.status == "pass" or (check.status == "cannot-tell" and not check.needed) for check in told)
-        if not address or not whole or self.address(examined.folder) != address:
+        if not address or not whole or folder_state(examined.folder) != state:
             return
         stated = {"checks": _CHECKS.dump_python(examined.checks), "deviations": list(examined.deviations)}
         text = json.dumps(stated)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from recallbench.progress import Progress
 from recallbench.reports import versions_page
+from recallbench.reports.page import with_way_back
 from recallbench.reports.result_page import page_of
 from recallbench.results.metrics import Metrics
 from recallbench.results.result import open_with_manifest
@@ -16,10 +17,11 @@ from recallbench.site.board import Board, every_entry, make_board
 from recallbench.site.board_table import board_sheet
 from recallbench.site.choices import SiteChoices
 from recallbench.site.curve import Standing, standing_of
+from recallbench.site.folder_state import refuse_changed
 from recallbench.site.history import Series, series_of
 from recallbench.site.index_page import SHEET, Index, index_page
 from recallbench.site.links import Links
-from recallbench.site.local_words import without_places
+from recallbench.site.local_words import folders_of, without_places
 from recallbench.site.picture import draw
 from recallbench.site.places import Place
 from recallbench.site.studies import Study, read_studies
@@ -47,12 +49,18 @@ class Site:
 
 def make_site(places: Sequence[Place], out: Path, choices: SiteChoices, progress: Progress) -> Site:
     """Return the site of these places, which is going to lie in a folder; nothing is written."""
+    with folders_of(places, out) as without_folders:
+        made = _make(places, out, choices, progress)
+        return replace(made, files={name: without_folders(content) for name, content in made.files.items()})
+
+
+def _make(places: Sequence[Place], out: Path, choices: SiteChoices, progress: Progress) -> Site:
     audited = make_board(places, choices, progress)
     studies, changed = read_studies(places)
     board = Board(audited.groups, sorted([*audited.apart, *changed], key=lambda each: each.place.name))
     with progress.stage("the pages", None, "pages") as advance:
         standings = [standing_of(group, choices.measures[0], choices.prices.currency) for group in board.groups]
-        copies = _copies(board) if choices.copy else {}
+        copies = copies_of(board) if choices.copy else {}
         links = Links(out, {name: file for file, (name, _) in copies.items()})
         histories = _numbered("history", [s for group in board.groups for s in series_of(group, choices.measures)])
         files = {file: page for file, (_, page) in copies.items()}
@@ -64,6 +72,8 @@ def make_site(places: Sequence[Place], out: Path, choices: SiteChoices, progress
             files[f"{name}.html"] = study.page
             files |= {f"{name}.svg": study.plot.picture()} if study.plot is not None else {}
             advance(1)
+        below = [name for name in files if name.endswith(".html")]
+        files |= {name: with_way_back(files[name], INDEX, choices.title) for name in below}
         drawn = _pictures(board, standings, choices)
         files |= dict(drawn.values())
         index = Index(
@@ -86,14 +96,16 @@ def _numbered(word: str, things: Sequence[T]) -> dict[str, T]:
     return {f"{word}-{number}": thing for number, thing in enumerate(things, 1)}
 
 
-def _copies(board: Board) -> dict[str, tuple[str, str]]:
+def copies_of(board: Board) -> dict[str, tuple[str, str]]:
     """Return the page of each result by the name of its file, made again without texts of the corpus."""
     entries = sorted((entry for group in board.groups for entry in group.entries), key=lambda entry: entry.name)
     copies = {}
     for number, entry in enumerate(entries, 1):
         result = open_with_manifest(entry.place.path)
         metrics = Metrics.model_validate(without_places(result.metrics.model_dump()))
+        result.environment = without_places(result.environment)
         copies[f"result-{number}.html"] = (entry.name, page_of(result, metrics))
+        refuse_changed(entry.place.path, entry.state, entry.name)
     return copies
 
 

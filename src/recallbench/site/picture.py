@@ -7,17 +7,12 @@ from collections.abc import Sequence
 
 from recallbench.compare.rules import Requirement
 from recallbench.reports.cells import figure
-from recallbench.reports.panel import INK, LINE, SECOND, Axis, Panel, round_ticks
+from recallbench.reports.panel import INK, LINE, SECOND, Axis, Panel, price_axis
 from recallbench.reports.plot import Plot
 from recallbench.results.metrics import EstimatePart
 from recallbench.scoring.measures.measure import Measure
 from recallbench.site.board import Group
 from recallbench.site.curve import Curve, Standing
-
-WIDE = 8.0
-"""From this ratio of the dearest to the cheapest on, an axis of prices is logarithmic."""
-ROOM = 0.08
-"""The share of their range that is left free beside the prices."""
 
 
 def draw(group: Group, standing: Standing, measure: Measure, gates: Sequence[Requirement]) -> Plot | None:
@@ -50,7 +45,7 @@ def _described(curve: Curve) -> str:
 
 def _panel(curve: Curve, measure: Measure, gates: Sequence[Requirement]) -> Panel:
     limits = [gate.bound for gate in gates if gate.name == curve.gate and gate.bound is not None]
-    panel = Panel(x=_axis(curve.label, [*curve.prices, *limits]), y=Axis(str(measure)))
+    panel = Panel(x=price_axis(curve.label, [*curve.prices, *limits]), y=Axis(str(measure)))
     panel.intervals(curve.prices, [_estimate(curve, place) for place in range(len(curve.entries))])
     _line(panel, curve, range(len(curve.entries)), "a result", INK, "none")
     _line(panel, curve, curve.front, "Pareto front", LINE, "solid")
@@ -87,21 +82,3 @@ def _estimate(curve: Curve, place: int) -> EstimatePart:
 
 def _value(curve: Curve, place: int) -> float | None:
     return _estimate(curve, place).value
-
-
-def _axis(label: str, prices: Sequence[float]) -> Axis:
-    low, high = min(prices), max(prices)
-    if high >= WIDE * low:
-        return Axis(label, ticks=_steps(low, high), logarithmic=True)
-    room = ROOM * (high - low) or ROOM * high
-    # Sums of a ten-millionth are told in powers of ten.
-    ticks = [(step, f"{step:.6g}") for step, _ in round_ticks(low - room, high + room)]
-    return Axis(label, low - room, high + room, ticks)
-
-
-def _steps(low: float, high: float) -> list[tuple[float, str]]:
-    """Return the powers of ten between two prices, with 2 and 5 times them where they are few."""
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    factors = (1, 2, 5) if len(powers) < 5 else (1,)
-    steps = [factor * 10.0**power for power in powers for factor in factors]
-    return [(step, f"{step:.6g}") for step in steps if low * 0.999 <= step <= high * 1.001]

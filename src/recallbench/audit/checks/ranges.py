@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -28,6 +28,12 @@ NOT_DERIVED = (
     "that the rankings are what this store returned",
 )
 """Statements that an audit can't derive: only running again tells more."""
+
+
+def recorded_words(recorded: Sequence[str]) -> str:
+    """Return in words that these statements are nobody's but the one's who made the folder."""
+    return f"recorded, not re-derived: {'; '.join(recorded)}"
+
 
 _QUERY, _PARTS = {"question_id", "state", "ms"}, {"store_ms", "adapter_ms"}
 _ROUNDED_MS = 0.01

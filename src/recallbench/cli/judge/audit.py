@@ -124,6 +124,7 @@ def _on_record(examined: Audit, history: Path | None) -> Check:
 
 
 def _lines(examined: Audit, failures: bool, verbose: bool) -> list[str]:
+    from recallbench.audit.checks.ranges import recorded_words
     from recallbench.corpora.labelled_sets.set_name import short_names
 
     lines = [*examined.summary, "", str(examined.folder)] if examined.summary else [str(examined.folder)]
@@ -143,7 +144,7 @@ def _lines(examined: Audit, failures: bool, verbose: bool) -> list[str]:
         lines.append(f"  {claims} published numbers are traced one by one with --verbose")
     lines += [short_names(f"  deviation   {deviation}") for deviation in examined.deviations]
     if examined.recorded:
-        lines.append(f"  recorded, not re-derived: {'; '.join(examined.recorded)}")
+        lines.append(f"  {recorded_words(examined.recorded)}")
     lines.append(f"  verdict: {examined.verdict.text}, {'' if examined.verdict.canonical else 'not '}CANONICAL")
     return lines
 

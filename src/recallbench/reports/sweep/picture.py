@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from recallbench.escaping.sheet import csv_text
-from recallbench.reports.panel import INK, LINE, SECOND, THIRD, Axis, Panel
+from recallbench.reports.panel import INK, LINE, SECOND, THIRD, Axis, Panel, price_axis
 from recallbench.reports.plot import Plot
 from recallbench.reports.sweep.words import named, title
 from recallbench.results.metrics import EstimatePart
@@ -16,8 +16,6 @@ from recallbench.results.sweep.document import BASELINE, P95, USD, SweepDocument
 WIDTH, HEIGHT = 680, 260
 MOST_NAMED = 12
 """Points up to which each has its name in the picture; of more, those that are told of."""
-WIDE = 10
-"""How many times the lowest price the highest is, from which on their axis has orders of magnitude."""
 SHEET = ("mark", "name", "x", "value", "low", "high", "n", "front_share", "on_front", "chosen", "knee", "baseline")
 
 
@@ -103,8 +101,7 @@ def _panel(document: SweepDocument, picture: PricedPicture) -> Panel:
     shown, choice = picture.shown(document), document.choice
     gates = [gate for gate in _gates(document) if gate[1] in (picture.column, document.measure)]
     prices = [paid for paid, _, _ in shown] + [bound for _, name, bound in gates if name == picture.column]
-    wide = min(prices) > 0 and max(prices) > WIDE * min(prices)
-    panel = Panel(f"held-out {document.measure}", x=Axis(picture.label, logarithmic=wide), y=Axis())
+    panel = Panel(f"held-out {document.measure}", x=price_axis(picture.label, prices), y=Axis())
     _line(panel, [each for each in shown if each[2].name != BASELINE], "a point", INK, "none")
     panel.intervals([paid for paid, _, _ in shown], [out for _, out, _ in shown])
     fronted = sorted((each for each in shown if each[2].name in picture.front), key=lambda each: each[0])
