@@ -194,7 +194,15 @@ def conclusion(document: SweepDocument) -> str:
         worth = f"held-out {measure} {_interval(out)}, n {out.n}"
     tuned = "" if chosen.tuning is None else f" (tuning {chosen.tuning:.4f})"
     sentences = [f"Take {named(chosen)}: {worth}{tuned}."]
-    if choice.shown:
+    if choice.gain is not None and choice.gain < 0:
+        better = "shown to be better" if (choice.gain_high or 0.0) < 0 else "seen better, which is not shown"
+        sentences[0] = (
+            f"Keep the {BASELINE} where {measure} decides: held out it is {better}. Of the points, t"
+            + (sentences[0][1:])
+        )
+    if sum(point.passes and point.tuning is not None for point in document.measured) == 1:
+        sentences.append("No other point could be chosen, so that nothing was compared.")
+    elif choice.shown:
         sentences.append(f"It is the fastest point shown to be no worse than any other by more than {choice.margin:g}.")
     else:
         sentences.append(
