@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from commandline import recallbench
 from labelled_sets import beir, jsonl
 
 KINDS = {"fact": 80, "date": 40}
@@ -50,3 +51,26 @@ def aged(folder: Path, drawn: str, on: str | None) -> None:
     record["drawn"] = drawn
     record["stale_after"] |= {"on": on}
     (folder / "canary.json").write_text(json.dumps(record))
+
+
+def drawn_workspace(folder: Path) -> Path:
+    """A set, a log, a result over the set, a canary by all three, and a result over that."""
+    canary_set(folder / "team")
+    production_log(folder / "log.jsonl")
+    evaluate(folder, "team", "base")
+    words = ("--n", "100", "--log", "log.jsonl", "--result", "base", "--stale-after", "30d", "--out", "few")
+    assert recallbench("canary", "team", *words, cwd=folder).returncode == 0
+    evaluate(folder, "few", "measured")
+    return folder
+
+
+def evaluate(folder: Path, name: str, result: str) -> str:
+    done = recallbench("evaluate", name, "--store", "bm25", "--folder", result, "--quiet", cwd=folder)
+    assert done.returncode == 0
+    return done.stdout
+
+
+def refused(folder: Path, *words: str | Path) -> str:
+    done = recallbench("canary", *words, cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    return done.stderr
