@@ -146,24 +146,6 @@ def test_every_link_leads_somewhere_and_no_page_knows_the_machine(place: Path, m
     assert not any(str(place) in file.read_text("utf-8") for file in made.iterdir())
 
 
-def test_no_page_names_a_folder_above_the_results_whatever_it_is_called(place: Path, tmp_path: Path) -> None:
-    results = tmp_path / "One Drive - Acme {Corp}, Ltd; x" / "Project (Falcon) & more" / "res"
-    for name in ("bm25", "exact"):
-        shutil.copytree(place / "results" / name, results / name)
-    shutil.copytree(place / "results/bm25", results / "bad")
-    (results / "bad/metrics.json").write_text("{")
-    environment = json.loads((results / "exact/environment.json").read_text())
-    places = [f"{start}{results}/x.py" for start in ("", "`", "{", "|", "“", "--out=", "a,")]
-    (results / "exact/environment.json").write_text(json.dumps(environment | {"command": ["recallbench", *places]}))
-    (results / "exact/manifest.json").write_text(manifest.build(results / "exact"))
-    done = recallbench("site", results, "--out", tmp_path / "made", "--copy", "-q", cwd=tmp_path)
-    assert "2 results with an audit that holds; 1 kept out" in done.stdout
-    pages = {file.name: file.read_text("utf-8") for file in (tmp_path / "made").iterdir()}
-    assert "<td>bad is not a result folder; " in pages["index.html"]
-    for folder in (*results.parents[:2], tmp_path):
-        assert not [name for name, text in pages.items() if folder.name in text or html(folder.name) in text]
-
-
 def test_a_forged_figure_keeps_a_folder_out_and_the_page_says_which_check_saw_it(copied: Path) -> None:
     forged(copied / "results/exact", raised)
     done = recallbench("site", "results", "--out", "made", "-q", cwd=copied)

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from commandline import recallbench
 from recallbench.errors import InputError
+from recallbench.escaping.web import html
 from recallbench.progress import Silent
+from recallbench.results import manifest
 from recallbench.results.costs.prices import read_prices
 from recallbench.scoring.measures.registry import parse
 from recallbench.site.board import Board, make_board
@@ -35,3 +38,21 @@ def test_the_copy_of_a_page_has_no_path_and_is_of_the_bytes_that_were_audited(au
     assert "setting library" in page
     assert "own.so" in page
     assert "elsewhere" not in page
+
+
+def test_no_page_names_a_folder_above_the_results_whatever_it_is_called(audited: Path, tmp_path: Path) -> None:
+    results = tmp_path / "One Drive - Acme {Corp}, Ltd; x" / "Project (Falcon) & more" / "res"
+    for name in ("bm25", "exact"):
+        shutil.copytree(audited / name, results / name)
+    shutil.copytree(audited / "bm25", results / "bad")
+    (results / "bad/metrics.json").write_text("{")
+    environment = json.loads((results / "exact/environment.json").read_text())
+    places = [f"{start}{results}/x.py" for start in ("", "`", "{", "|", "“", "--out=", "a,")]
+    (results / "exact/environment.json").write_text(json.dumps(environment | {"command": ["recallbench", *places]}))
+    (results / "exact/manifest.json").write_text(manifest.build(results / "exact"))
+    done = recallbench("site", results, "--out", tmp_path / "made", "--copy", "-q", cwd=tmp_path)
+    assert "2 results with an audit that holds; 1 kept out" in done.stdout
+    pages = {file.name: file.read_text("utf-8") for file in (tmp_path / "made").iterdir()}
+    assert "<td>bad is not a result folder; " in pages["index.html"]
+    for folder in (*results.parents[:2], tmp_path):
+        assert not [name for name, text in pages.items() if folder.name in text or html(folder.name) in text]
