@@ -330,7 +330,8 @@ def _identity(metrics: Metrics) -> list[str]:
         (
             "found and accepted",
             f"{corpus.repeated_sessions} haystacks with a repeated session id, {corpus.empty_turns} empty turns, "
-            f"{corpus.repaired_evidence} evidence strings repaired, {corpus.missing_turns} references to missing turns",
+            f"{corpus.repaired_evidence} evidence strings repaired, {corpus.missing_turns} references to missing turns"
+            + (f", {corpus.unseen_gold} to sessions that were yet to come" if corpus.unseen_gold else ""),
         ),
         ("store", f"{store.name}, {store.version}"),
         *((Markup(f"setting {code(name)}"), code(value)) for name, value in metrics.guc_state.items()),

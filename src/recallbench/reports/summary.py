@@ -44,10 +44,30 @@ def about_corpus(metrics: Metrics) -> list[str]:
     corpus = metrics.corpus
     return [
         f"{corpus.name} is no corpus of the protocol. {entry.worth}",
+        *time_sentences(metrics),
         visible(
             f"Its {len(entry.release.files)} files are those of {corpus.source} at commit {corpus.revision}; licence: "
             f"{entry.licence}."
         ),
+    ]
+
+
+HELD = {
+    "filtered": "the store filters by it",
+    "replayed": "sessions went in one by one, and each question was asked when its moment had come",
+}
+
+
+def time_sentences(metrics: Metrics) -> list[str]:
+    """Return what a question could see of its haystack, where that is a part of it; else nothing."""
+    time = metrics.time
+    if time is None:
+        return []
+    if time.way == "ignored":
+        return [f"Time was ignored: a question also saw what was said after it, {time.haystack:.1f} segments in all."]
+    return [
+        f"A question sees what was said before it, {time.visible:.1f} of {time.haystack:.1f} segments on average: "
+        f"{HELD[time.way]}."
     ]
 
 

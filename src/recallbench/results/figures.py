@@ -21,6 +21,8 @@ from recallbench.results.match_figures import match_figures
 from recallbench.results.matching_part import MatchingPart
 from recallbench.results.question_slices import ability_slices, kind_slices, tenant_slices
 from recallbench.results.set_figures import hub_files, label_ages, worst_questions
+from recallbench.results.time_figures import time_part
+from recallbench.results.time_part import VisiblePart
 from recallbench.retrieval.record import Retrieval
 from recallbench.scoring.abstention import PASSING_SHARE, abstention, top_score
 from recallbench.scoring.agreement import agreement
@@ -52,6 +54,7 @@ class Figures(TypedDict):
     labels: parts.LabelsPart | None
     hub: parts.HubPart | None
     matching: MatchingPart | None
+    time: VisiblePart | None
 
 
 def figures(
@@ -97,6 +100,7 @@ def figures(
         labels=label_ages(questions, survey, edition) if labelled else None,
         hub=hub_files(survey),
         matching=match_figures(retrieval, survey, calls),
+        time=time_part(retrieval, survey, run.time),
     )
     return cast(Figures, rounded(derived)) if edition.every_figure_rounded else derived
 
@@ -189,6 +193,7 @@ def _corpus(retrieval: Retrieval, survey: Survey, corpus: CorpusRules) -> parts.
         empty_turns=survey.empty_turns,
         repaired_evidence=survey.repaired_evidence,
         missing_turns=survey.missing_turns,
+        unseen_gold=survey.unseen_gold,
         checks=[parts.CheckPart(name=c.name, expected=c.expected, found=c.found, holds=c.holds) for c in survey.checks],
     )
 

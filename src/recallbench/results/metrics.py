@@ -12,6 +12,7 @@ from recallbench.results.answers_part import AnswersPart
 from recallbench.results.matching_part import MatchingPart
 from recallbench.results.metrics_part import MetricsPart
 from recallbench.results.pipeline_part import PipelinePart
+from recallbench.results.time_part import VisiblePart
 from recallbench.scoring.depth import DEEPEST
 from recallbench.scoring.editions import CURRENT, FIRST
 
@@ -57,6 +58,11 @@ class CorpusPart(MetricsPart):
     empty_turns: int
     repaired_evidence: int
     missing_turns: int
+    unseen_gold: int = Field(
+        default=0,
+        exclude_if=lambda count: count == 0,
+        description="references to sessions that were yet to come when the question was asked: left out of its gold",
+    )
     checks: list[CheckPart] = Field(description="registered counts against what the file holds")
 
 
@@ -314,6 +320,11 @@ class Metrics(MetricsPart):
         default=None,
         exclude_if=lambda value: value is None,
         description="how expected texts became gold, where they did; ids are gold elsewhere",
+    )
+    time: VisiblePart | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="how questions were held to what was said before them; left out where the corpus does not ask it",
     )
     pipeline: PipelinePart | None = Field(
         default=None,

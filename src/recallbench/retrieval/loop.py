@@ -10,6 +10,7 @@ from functools import partial
 
 from recallbench.corpora.records import Haystack
 from recallbench.embedding.embedder import Embedder, Embeddings
+from recallbench.errors import UsageError
 from recallbench.machine_load import MachineReading
 from recallbench.progress import Advance, Progress
 from recallbench.retrieval.at_once import Attempt
@@ -96,6 +97,8 @@ def retrieve(
             if embedded is not None and result.tokens is not None:
                 _note_tokens(result.tokens, haystack, embedded)
             questions = haystack.questions
+            if any(question.visible is not None for question in questions) and not result.time:
+                result.time = _keep_time(store, control)
             passages = embedded.vectors if embedded is not None and store.needs_vectors else None
             with result.timings.phase("ingest"):
                 if store.one_scope_at_a_time:
@@ -111,7 +114,7 @@ def retrieve(
                 vector_hash.update(b"" if vectors is None else vectors.tobytes())
             requests = requests_of(haystack, ids, question_vectors)
             result.questions.extend(questions)
-            result.candidates += [scope.size] * len(questions)
+            result.candidates += [request.candidates for request in requests]
             result.segments += scope.size
             result.characters[haystack.scope] = [len(segment.text) for segment in haystack.segments]
             if control is not None:
@@ -139,6 +142,21 @@ def retrieve(
     if control is None:
         result.control = result.rankings
     return result
+
+
+def _keep_time(store: Store, control: Store | None) -> str:
+    """Make the stores ready for questions that see a part of their haystack; returns how they are held to it."""
+    if not store.filters_time:
+        raise UsageError(
+            f"the store {store.name} can't be held to what was said before a question",
+            expected="a store that filters by time: exact, bm25, pgvector",
+            found=store.name,
+            remedy="--time ignored asks all the same, and shows what the future would have given; a deviation",
+        )
+    for each in (store, control):
+        if each is not None:
+            each.expect_time()
+    return "filtered"
 
 
 def ask(
@@ -242,11 +260,16 @@ def _rankings(
 def _search(store: Store, requests: Sequence[Request], k: int) -> Iterator[Ranking]:
     answers: Iterator[list[Hit]] = store.search_many([request.query for request in requests], k)
     for request, hits in zip(requests, answers, strict=True):
-        yield rank_hits(request.question.id, hits, request.scope.first_id, request.scope.size, k, store.name)
+        yield _ranked(request, hits, k, store.name)
 
 
 def _rank(request: Request, found: Attempt[list[Hit]], k: int, store: str) -> Ranking:
-    return rank_hits(request.question.id, found.result(), request.scope.first_id, request.scope.size, k, store)
+    return _ranked(request, found.result(), k, store)
+
+
+def _ranked(request: Request, hits: Sequence[Hit], k: int, store: str) -> Ranking:
+    scope = request.scope
+    return rank_hits(request.question.id, hits, scope.first_id, scope.size, k, store, request.candidates)
 
 
 def _search_single(store: Store, request: Request, k: int) -> Ranking:

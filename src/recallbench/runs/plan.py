@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 
 from recallbench.addresses import recorded_name
-from recallbench.corpora.records import Corpus
-from recallbench.corpora.registry import facts, open_corpus
+from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.records import Corpus, Haystack
+from recallbench.corpora.registry import facts, find_entry, open_corpus
 from recallbench.embedding.embedder import Embedder
 from recallbench.embedding.registry import check_length, open_embedder, recorded_encoder
 from recallbench.errors import UsageError
@@ -22,6 +23,7 @@ from recallbench.retrieval.pipeline.limits import limit_notes
 from recallbench.retrieval.pipeline.opening import open_pipeline, pipeline_needs_vectors
 from recallbench.retrieval.pipeline.pipeline import SEARCH_ALONE, Pipeline, declared_pipeline
 from recallbench.retrieval.pipeline.shared_legs import SharedLegs
+from recallbench.retrieval.selection import select_haystacks
 from recallbench.retrieval.stages.search import DEPTH, UNDER_TEST, SearchStage
 from recallbench.runs.options import Options
 from recallbench.stores.postgres.postgres import has_extension
@@ -95,6 +97,19 @@ class Plan:
             limit=options.limit,
             pipeline=declared_pipeline(self.pipeline),
             reproduction=self.reproduction.name if self.reproduction else "",
+            time="ignored" if options.time == "ignored" else "",
+        )
+
+    @property
+    def timed(self) -> bool:
+        """Whether questions are held to what was said before them."""
+        return self.options.time == "kept" and find_entry(self.options.corpus).timed
+
+    def select(self, haystacks: Iterable[Haystack]) -> Iterator[Haystack]:
+        """Yield the haystacks as the run gives them to a store, with the questions it asks."""
+        options = self.options
+        return select_haystacks(
+            haystacks, pool=options.pooled, limit=options.limit, ignore_time=options.time == "ignored"
         )
 
     def departures(self, sha256: str) -> tuple[Deviation, ...]:
@@ -166,6 +181,7 @@ def plan_run(options: Options) -> Plan:
     rules = load()
     corpus = facts(options.corpus, rules)
     reproduction = None if options.reproduce is None else find_reproduction(options.reproduce, corpus.name)
+    _check_time(options)
     options, pipeline = _settle_pipeline(options)
     store, announcements = options.store, []
     if store is None:
@@ -192,6 +208,24 @@ def plan_run(options: Options) -> Plan:
     if pipeline is not None:
         announcements += limit_notes(pipeline, rules.default_k, options.depth)
     return Plan(options, rules, corpus, recorded, store, embedder, tuple(announcements), reproduction, pipeline)
+
+
+def _check_time(options: Options) -> None:
+    timed = find_entry(options.corpus).timed
+    if options.time == "ignored" and not timed:
+        raise UsageError(
+            f"{short_names(options.corpus)} does not say what came before a question, so there is no time to ignore",
+            expected="--time ignored with a corpus whose questions see what was said before them, such as realmem",
+            found=f"--time ignored with {short_names(options.corpus)}",
+            remedy="leave out --time",
+        )
+    if timed and options.time == "kept" and options.pooled:
+        raise UsageError(
+            f"a question of {options.corpus} sees what was said before it in its own haystack",
+            expected="--scope own, or --time ignored",
+            found="--scope pooled",
+            remedy="leave out --scope",
+        )
 
 
 def _check_store(store: str, options: Options, pipeline: Pipeline | None, k: int) -> list[str]:

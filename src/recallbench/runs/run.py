@@ -26,7 +26,6 @@ from recallbench.retrieval.loop import Haystacks, retrieve
 from recallbench.retrieval.pipeline.composite import PipelineStore
 from recallbench.retrieval.ranking import find_unequal_score
 from recallbench.retrieval.record import Calls, Retrieval
-from recallbench.retrieval.selection import select_haystacks
 from recallbench.retrieval.timing import Timings
 from recallbench.runs.answering import Answering, open_answering
 from recallbench.runs.assembly import assemble
@@ -92,7 +91,7 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
         options = plan.options
 
         def haystacks() -> Iterable[Haystack]:
-            return select_haystacks(corpus.haystacks(), pool=options.pooled, limit=options.limit)
+            return plan.select(corpus.haystacks())
 
         embedded = {}
         if embedder is not None:

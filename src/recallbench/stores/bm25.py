@@ -16,6 +16,7 @@ import numpy as np
 from recallbench.protocol.lexical import K1, METHOD, B
 from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
+from recallbench.stores.word_counts import WordCounts
 
 WORD = re.compile(r"\w\w+")
 """Words of two or more letters or digits in lower case; no stop words are dropped, nothing is stemmed."""
@@ -37,6 +38,7 @@ class BM25Store(Store):
     summary: ClassVar[str] = "BM25 in memory, without vectors"
     needs_vectors = False
     prefix_stable: bool = True
+    filters_time: bool = True
     one_scope_at_a_time: ClassVar[bool] = True
 
     @classmethod
@@ -50,22 +52,27 @@ class BM25Store(Store):
 
     def __init__(self) -> None:
         self._scopes: dict[int, _Scope] = {}
+        self._timed = False
 
     def prepare(self, dims: int) -> None:
         return None
 
+    def expect_time(self) -> None:
+        self._timed = True
+
     def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
         for scope in dict.fromkeys(item.scope for item in items):
-            self._scopes[scope] = _Scope([item for item in items if item.scope == scope])
+            own = sorted((item for item in items if item.scope == scope), key=lambda item: item.id)
+            self._scopes[scope] = _Scope(own, timed=self._timed)
 
     def search(self, query: Query, k: int) -> list[Hit]:
         return next(self.search_many([query], k))
 
     def search_many(self, queries: Sequence[Query], k: int) -> Iterator[list[Hit]]:
-        for scope, run in groupby(queries, key=lambda query: query.scope):
+        for (scope, visible), run in groupby(queries, key=lambda query: (query.scope, query.visible)):
             texts = [query.text for query in run]
             index = self._scopes.get(scope)
-            yield from index.search(texts, k) if index else ([] for _ in texts)
+            yield from index.search(texts, k, visible) if index else ([] for _ in texts)
 
     @property
     def one_caller(self) -> str:
@@ -97,10 +104,9 @@ class BM25Store(Store):
 
 
 class _Scope:
-    def __init__(self, items: Sequence[Item]) -> None:
+    def __init__(self, ordered: Sequence[Item], *, timed: bool) -> None:
         import bm25s
 
-        ordered = sorted(items, key=lambda item: item.id)
         self._ids = np.array([item.id for item in ordered])
         vocabulary: defaultdict[str, int] = defaultdict()
         vocabulary.default_factory = vocabulary.__len__  # a new word gets the next number
@@ -108,6 +114,7 @@ class _Scope:
         self._vocabulary = dict(vocabulary)
         self._weights = np.zeros((len(self._vocabulary) + 1, len(ordered)))
         """The weight of each word in each item; the last row, for words that no item has, is zero."""
+        self._counts = WordCounts(texts, len(self._vocabulary)) if timed else None
         if self._vocabulary:
             index = bm25s.BM25(k1=K1, b=B, method=METHOD, dtype="float64")
             index.index((texts, self._vocabulary), create_empty_token=False, show_progress=False)
@@ -120,14 +127,25 @@ class _Scope:
         """The size of ids and weights; the vocabulary is not counted."""
         return int(self._ids.nbytes + self._weights.nbytes)
 
-    def search(self, texts: Sequence[str], k: int) -> list[list[Hit]]:
+    def search(self, texts: Sequence[str], k: int, visible: range | None) -> list[list[Hit]]:
+        """Return the best items for each text, of those that are visible; all of them where that is not said."""
+        until = len(self._ids) if visible is None else int(np.searchsorted(self._ids, visible.stop))
+        if not until:
+            return [[] for _ in texts]
         unknown = len(self._vocabulary)
         query_words = [
             [self._vocabulary.get(word, unknown) for word in WORD.findall(text.lower())] or [unknown] for text in texts
         ]
         starts = np.cumsum([0, *map(len, query_words[:-1])])
+        words = [word for words in query_words for word in words]
+        if until == len(self._ids):
+            weights = self._weights[words]
+        else:
+            if self._counts is None:
+                raise AssertionError("expect_time() is called before items go in")
+            weights = self._counts.weights(words, until)
         # Each question's words are added one after the other, so a question scores alike alone and among others.
-        scores = np.add.reduceat(self._weights[[word for words in query_words for word in words]], starts, axis=0)
+        scores = np.add.reduceat(weights, starts, axis=0)
         best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         rankings = zip(self._ids[best].tolist(), np.take_along_axis(scores, best, 1).tolist(), strict=True)
         return [list(map(tuple.__new__, repeat(Hit), zip(ids, values, strict=True))) for ids, values in rankings]

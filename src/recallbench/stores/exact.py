@@ -24,6 +24,7 @@ class ExactStore(Store):
     name = "exact"
     summary: ClassVar[str] = "exhaustive cosine in memory"
     prefix_stable: bool = True
+    filters_time: bool = True
     one_scope_at_a_time: ClassVar[bool] = True
 
     @classmethod
@@ -59,6 +60,9 @@ class ExactStore(Store):
             block = queries[start : start + AT_ONCE]
             for query, vector in zip(block, _unit(checked_questions(block, self._dims)), strict=True):
                 ids, rows = self._scopes.get(query.scope, _EMPTY)
+                if query.visible is not None:
+                    until = np.searchsorted(ids, query.visible.stop)
+                    ids, rows = ids[:until], rows[:until]
                 # Not a BLAS product: at block edges BLAS adds in another order, and equal vectors could differ.
                 scores = np.einsum("ij,j->i", rows, vector) if len(ids) else np.empty(0)
                 best = np.argsort(-scores, kind="stable")[:k]

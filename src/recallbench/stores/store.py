@@ -42,6 +42,8 @@ class Query:
     text: str
     vector: Vector | None
     asked_at: datetime | None = None
+    visible: range | None = None
+    """The ids of the items that were there when it was asked, the first of its scope; None for all of the scope."""
 
 
 class Hit(NamedTuple):
@@ -70,6 +72,8 @@ class Store(ABC):
     """The first 10 of a call with k=50 are what a call with k=10 returns (proved by a test)."""
     one_scope_at_a_time: ClassVar[bool] = False
     """An in-process store: each scope is searched right after it was ingested, and forgotten after."""
+    filters_time: bool = False
+    """It answers a query that says what is `visible` as if the scope held nothing else (proved by a test)."""
     never_cold: ClassVar[str] = IN_PROCESS
     """Why no query of it can be a cold one; empty where one can."""
 
@@ -130,6 +134,10 @@ class Store(ABC):
     @abstractmethod
     def prepare(self, dims: int) -> None:
         """Get ready to hold vectors of `dims` (0: none); raises Blocked when a prerequisite is missing."""
+
+    def expect_time(self) -> None:
+        """Get ready for queries that say what is visible; called after `prepare`, of a store that `filters_time`."""
+        return
 
     @abstractmethod
     def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from recallbench.corpora.records import Haystack
 from recallbench.embedding.embedder import Embedder
+from recallbench.errors import UsageError
 from recallbench.progress import Progress
 from recallbench.retrieval.opaque import OpaqueIds
 from recallbench.retrieval.request import Request, requests_of
@@ -28,10 +29,14 @@ def fill(
     timings = timings or Timings()
     with timings.phase("prepare"):
         store.prepare(embedder.stored_dims if embedder is not None and store.needs_vectors else 0)
-    ids, requests = OpaqueIds(), []
+    ids, requests, timed = OpaqueIds(), [], False
     with timings.phase("ingest"), progress.stage("ingesting", None, "segments") as advance:
         for haystack in haystacks:
             ids.admit(haystack)
+            if not timed and any(question.visible is not None for question in haystack.questions):
+                _refuse_replay(store)
+                store.expect_time()
+                timed = True
             texts = [segment.text for segment in haystack.segments]
             passages = (
                 embedder.lookup(texts, "passage").vectors if embedder is not None and store.needs_vectors else None
@@ -43,3 +48,13 @@ def fill(
             advance(len(texts))
         store.ready()
     return requests
+
+
+def _refuse_replay(store: Store) -> None:
+    if not store.filters_time:
+        raise UsageError(
+            f"the store {store.name} can't be filled with what was said after a question",
+            expected="a store that filters by time, since questions are asked here in any order",
+            found=f"{store.name}, which does not say that it does",
+            remedy="recallbench run",
+        )

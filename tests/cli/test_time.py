@@ -1,0 +1,96 @@
+"""Questions that see what was said before them, by the real command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from commandline import recallbench
+from recallbench.corpora.realmem import write_miniature
+
+RUN = ("run", "realmem", "--corpus-file", "data", "--allow-deviation", "dataset", "-q")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("time")
+    write_miniature(place / "data")
+    return place
+
+
+ANOTHER_DATASET = ["RB-CORPUS", "RB-DATASET-PINNED"]
+
+
+def failing(audited: str) -> list[str]:
+    """Return the codes of the checks that fail."""
+    return [line.split()[1] for line in audited.splitlines() if line.startswith("  fail ")]
+
+
+def metrics_of(folder: Path) -> dict:
+    return json.loads((folder / "metrics.json").read_text())
+
+
+def test_a_question_is_answered_from_what_was_said_before_it_and_the_audit_holds_the_result_to_that(
+    place: Path,
+) -> None:
+    done = recallbench(*RUN, "--store", "bm25", "--folder", "kept", cwd=place)
+    assert done.returncode == 0, done.stderr
+    line = "A question sees what was said before it, 4.0 of 8.0 segments on average: the store filters by it."
+    assert line in done.stdout
+    rows = [json.loads(row) for row in (place / "kept" / "raw_retrievals.jsonl").read_text().splitlines()]
+    assert [row["candidates"] for row in rows] == [*range(1, 8), *range(1, 8)]
+    assert all(len(row["hits"]) == row["candidates"] for row in rows)
+    metrics = metrics_of(place / "kept")
+    assert metrics["time"] == {"way": "filtered", "visible": 4.0, "haystack": 8.0}
+    assert [deviation["kind"] for deviation in metrics["deviations"]] == ["corpus", "dataset", "store"]
+    report = (place / "kept" / "report.md").read_text()
+    assert "a generator used for its answer" in report.split("## Headline")[0]
+    assert line in report.split("## Headline")[0]
+    for file in (place / "kept" / "environment.json", place / "kept" / "metrics.json"):
+        assert '"time": "kept"' not in file.read_text()
+    audit = ("audit", "kept", "--corpus-file", "data")
+    audited = recallbench(*audit, cwd=place)
+    assert failing(audited.stdout) == ANOTHER_DATASET
+    assert "ranked again, all 14 rankings equal" in audited.stdout
+    # A hit from the future, and a smaller or larger part of the haystack than there was.
+    for old, new, code in (
+        ('"rank": 1, "id": "Ada_Byron/0"', '"rank": 1, "id": "Ada_Byron/7"', "RB-SCOPE"),
+        ('"candidates": 1,', '"candidates": 8,', "RB-LABELS"),
+    ):
+        whole = (place / "kept" / "raw_retrievals.jsonl").read_text()
+        (place / "kept" / "raw_retrievals.jsonl").write_text(whole.replace(old, new, 1))
+        assert code in failing(recallbench(*audit, cwd=place).stdout)
+        (place / "kept" / "raw_retrievals.jsonl").write_text(whole)
+    whole = (place / "kept" / "metrics.json").read_text()
+    (place / "kept" / "metrics.json").write_text(whole.replace('"visible": 4.0', '"visible": 8.0'))
+    assert "RB-RETRIEVAL" in failing(recallbench(*audit, cwd=place).stdout)
+
+
+def test_time_ignored_is_a_deviation_that_shows_what_the_future_would_have_given(place: Path) -> None:
+    done = recallbench(*RUN, "--store", "bm25", "--time", "ignored", "--folder", "ignored", cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert "deviation: time: questions also see what was said after them" in done.stdout
+    assert "Time was ignored: a question also saw what was said after it, 8.0 segments in all." in done.stdout
+    metrics = metrics_of(place / "ignored")
+    assert metrics["time"] == {"way": "ignored", "visible": 8.0, "haystack": 8.0}
+    first = json.loads((place / "ignored" / "raw_retrievals.jsonl").read_text().splitlines()[0])
+    # Its own session, which says the question word by word.
+    assert (first["hits"][0]["id"], first["candidates"]) == ("Ada_Byron/1", 8)
+    audited = recallbench("audit", "ignored", "--corpus-file", "data", cwd=place)
+    assert failing(audited.stdout) == ANOTHER_DATASET
+
+
+def test_what_time_does_not_go_together_with_is_refused_before_anything_is_read(place: Path) -> None:
+    untimed = recallbench("run", "canary-locomo", "--store", "bm25", "--time", "ignored", cwd=place)
+    assert (untimed.returncode, untimed.stdout) == (2, "")
+    assert "canary-locomo does not say what came before a question" in untimed.stderr
+    pooled = recallbench(*RUN, "--store", "bm25", "--scope", "pooled", cwd=place)
+    assert pooled.returncode == 2
+    assert "a question of realmem sees what was said before it in its own haystack" in pooled.stderr
+    grown = recallbench(
+        "grow", "realmem", "--corpus-file", "data", "--allow-deviation", "dataset", "--store", "bm25", cwd=place
+    )
+    assert grown.returncode == 2
+    assert "the haystacks of realmem can't grow: what is added comes last" in grown.stderr
