@@ -94,3 +94,37 @@ def test_what_time_does_not_go_together_with_is_refused_before_anything_is_read(
     )
     assert grown.returncode == 2
     assert "the haystacks of realmem can't grow: what is added comes last" in grown.stderr
+
+
+MEMORY = """
+class Memory:
+    def __init__(self):
+        self.notes = {}
+
+    def add(self, id, text):
+        self.notes[id] = set(text.lower().split())
+
+    def search(self, query, k):
+        scored = [(id, len(set(query.lower().split()) & words)) for id, words in self.notes.items()]
+        return sorted(scored, key=lambda hit: -hit[1])[:k]
+"""
+
+
+def test_a_class_with_add_and_search_is_replayed_and_audited(place: Path) -> None:
+    (place / "my_memory.py").write_text(MEMORY)
+    done = recallbench(*RUN, "--store", "python:my_memory:Memory", "--folder", "replayed", cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert "sessions went in one by one, and each question was asked when its moment had come" in done.stdout
+    assert metrics_of(place / "replayed")["time"]["way"] == "replayed"
+    audited = recallbench("audit", "replayed", "--corpus-file", "data", cwd=place)
+    assert failing(audited.stdout) == ANOTHER_DATASET
+
+
+def test_a_store_that_can_be_held_to_time_in_no_way_is_named_before_anything_is_done(place: Path) -> None:
+    refused = recallbench(*RUN, "--store", "graph", "--folder", "graph", cwd=place)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "the store graph can't be held to what was said before a question" in refused.stderr
+    assert "--time ignored" in refused.stderr
+    swept = recallbench("latency", *RUN[1:], "--store", "python:my_memory:Memory", "--seconds", "1", cwd=place)
+    assert swept.returncode == 2
+    assert "is asked while it fills, and can't be asked again as it was" in swept.stderr

@@ -97,7 +97,9 @@ class Question:
     line: str = field(default="", compare=False)
     """The id by which results of earlier releases may know it; empty where there is none but its own."""
     visible: int | None = None
-    """The number of segments, the first of its haystack, that were there when it was asked; None for all of them."""
+    """The number of segments, the first of its haystack, that were there when it was asked; None for all of them.
+
+    A corpus says so of all its questions or of none."""
     likeness: NearSegments = field(default_factory=NearSegments)
     """Token F1 between it and the segments that come near, by position; or their relative BM25, where that decides."""
 

@@ -23,6 +23,7 @@ from recallbench.retrieval.pipeline.limits import limit_notes
 from recallbench.retrieval.pipeline.opening import open_pipeline, pipeline_needs_vectors
 from recallbench.retrieval.pipeline.pipeline import SEARCH_ALONE, Pipeline, declared_pipeline
 from recallbench.retrieval.pipeline.shared_legs import SharedLegs
+from recallbench.retrieval.replay import cannot_be_held
 from recallbench.retrieval.selection import select_haystacks
 from recallbench.retrieval.stages.search import DEPTH, UNDER_TEST, SearchStage
 from recallbench.runs.options import Options
@@ -31,6 +32,7 @@ from recallbench.stores.registry import (
     REFERENCE_STORE,
     asks_vectors,
     check_options,
+    filters_time,
     open_store,
     server_of,
     store_class,
@@ -62,6 +64,8 @@ class Plan:
     reproduction: Reproduction | None = None
     pipeline: Pipeline | None = None
     """The stages between a question and its ranking; None where a search stands alone."""
+    replayed: bool = False
+    """Whether what was said goes in one by one, and each question is asked when its moment has come."""
 
     @property
     def is_control(self) -> bool:
@@ -190,6 +194,9 @@ def plan_run(options: Options) -> Plan:
             announcements.append(f"store: {store}, since {reason}; recorded as a deviation")
     announcements += _check_store(store, options, pipeline, rules.default_k)
     recorded = recorded_name(store)
+    replayed = _is_replayed(store, options, pipeline)
+    if replayed:
+        announcements.append(f"time: {recorded} does not filter by it, so that sessions go in one by one")
     embedder = None
     if _needs_vectors(pipeline, store, options):
         by_default = corpus.embedder if corpus.name in rules.corpora else BUNDLED_EMBEDDER
@@ -207,7 +214,9 @@ def plan_run(options: Options) -> Plan:
         )
     if pipeline is not None:
         announcements += limit_notes(pipeline, rules.default_k, options.depth)
-    return Plan(options, rules, corpus, recorded, store, embedder, tuple(announcements), reproduction, pipeline)
+    return Plan(
+        options, rules, corpus, recorded, store, embedder, tuple(announcements), reproduction, pipeline, replayed
+    )
 
 
 def _check_time(options: Options) -> None:
@@ -226,6 +235,25 @@ def _check_time(options: Options) -> None:
             found="--scope pooled",
             remedy="leave out --scope",
         )
+
+
+def _is_replayed(store: str, options: Options, pipeline: Pipeline | None) -> bool:
+    """Return whether the system is held to time by a replay; raises UsageError where it can be in no way."""
+    if not find_entry(options.corpus).timed or options.time == "ignored":
+        return False
+    searched = {store: options.store_options}
+    if pipeline is not None:
+        shared = {UNDER_TEST: options.store_options}
+        searched = {
+            SearchStage.store_name(leg.method, store): {**shared.get(leg.method, {}), **leg.store_options}
+            for leg in pipeline.legs
+        }
+    if all(filters_time(name, environ=options.environ, options=own) for name, own in searched.items()):
+        return False
+    for name in searched:
+        if not store_class(name).grows:
+            raise cannot_be_held(recorded_name(name))
+    return True
 
 
 def _check_store(store: str, options: Options, pipeline: Pipeline | None, k: int) -> list[str]:

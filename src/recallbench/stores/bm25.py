@@ -39,6 +39,7 @@ class BM25Store(Store):
     needs_vectors = False
     prefix_stable: bool = True
     filters_time: bool = True
+    grows: bool = True
     one_scope_at_a_time: ClassVar[bool] = True
 
     @classmethod
@@ -52,18 +53,23 @@ class BM25Store(Store):
 
     def __init__(self) -> None:
         self._scopes: dict[int, _Scope] = {}
-        self._timed = False
+        self._growing: dict[int, list[Item]] | None = None
+        """The items of each scope, where more may come; else they are forgotten when they are indexed."""
 
     def prepare(self, dims: int) -> None:
         return None
 
     def expect_time(self) -> None:
-        self._timed = True
+        self._growing = {}
 
     def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
         for scope in dict.fromkeys(item.scope for item in items):
             own = sorted((item for item in items if item.scope == scope), key=lambda item: item.id)
-            self._scopes[scope] = _Scope(own, timed=self._timed)
+            if self._growing is None:
+                self._scopes[scope] = _Scope(own, timed=False)
+            else:
+                self._growing.setdefault(scope, []).extend(own)
+                self._scopes.pop(scope, None)
 
     def search(self, query: Query, k: int) -> list[Hit]:
         return next(self.search_many([query], k))
@@ -71,7 +77,7 @@ class BM25Store(Store):
     def search_many(self, queries: Sequence[Query], k: int) -> Iterator[list[Hit]]:
         for (scope, visible), run in groupby(queries, key=lambda query: (query.scope, query.visible)):
             texts = [query.text for query in run]
-            index = self._scopes.get(scope)
+            index = self._indexed(scope)
             yield from index.search(texts, k, visible) if index else ([] for _ in texts)
 
     @property
@@ -79,6 +85,8 @@ class BM25Store(Store):
         return ""
 
     def another_caller(self) -> BM25Store:
+        for scope in self._growing or ():
+            self._indexed(scope)
         # A search writes nothing, so only the table of the scopes is the handle's own.
         handle = copy(self)
         handle._scopes = dict(self._scopes)
@@ -86,6 +94,8 @@ class BM25Store(Store):
 
     def forget(self, scope: int) -> None:
         self._scopes.pop(scope, None)
+        if self._growing is not None:
+            self._growing.pop(scope, None)
 
     def version(self) -> str:
         return f"recallbench-bm25/1 (bm25s {metadata.version('bm25s')})"
@@ -97,10 +107,19 @@ class BM25Store(Store):
         return EVIDENCE
 
     def stored_bytes(self) -> Mapping[str, int]:
+        for scope in self._growing or ():
+            self._indexed(scope)
         return {"weights": sum(index.bytes for index in self._scopes.values())}
 
     def close(self) -> None:
         self._scopes.clear()
+        self._growing = None
+
+    def _indexed(self, scope: int) -> _Scope | None:
+        """Return the index of a scope, made anew where items came since."""
+        if scope not in self._scopes and self._growing is not None and scope in self._growing:
+            self._scopes[scope] = _Scope(sorted(self._growing[scope], key=lambda item: item.id), timed=True)
+        return self._scopes.get(scope)
 
 
 class _Scope:

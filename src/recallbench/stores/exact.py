@@ -25,6 +25,7 @@ class ExactStore(Store):
     summary: ClassVar[str] = "exhaustive cosine in memory"
     prefix_stable: bool = True
     filters_time: bool = True
+    grows: bool = True
     one_scope_at_a_time: ClassVar[bool] = True
 
     @classmethod
@@ -50,7 +51,11 @@ class ExactStore(Store):
         for scope in dict.fromkeys(scopes.tolist()):
             chosen = np.flatnonzero(scopes == scope)
             chosen = chosen[np.argsort(ids[chosen], kind="stable")]
-            self._scopes[scope] = (ids[chosen], rows[chosen])
+            own, own_rows = ids[chosen], rows[chosen]
+            if scope in self._scopes:
+                there, their_rows = self._scopes[scope]
+                own, own_rows = np.concatenate([there, own]), np.concatenate([their_rows, own_rows])
+            self._scopes[scope] = (own, own_rows)
 
     def search(self, query: Query, k: int) -> list[Hit]:
         return next(self.search_many([query], k))

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from recallbench.corpora.records import Haystack
 from recallbench.embedding.embedder import Embedder
-from recallbench.errors import UsageError
 from recallbench.progress import Progress
 from recallbench.retrieval.opaque import OpaqueIds
+from recallbench.retrieval.replay import not_while_filling
 from recallbench.retrieval.request import Request, requests_of
 from recallbench.retrieval.timing import Timings
 from recallbench.stores.store import Store
@@ -34,7 +34,8 @@ def fill(
         for haystack in haystacks:
             ids.admit(haystack)
             if not timed and any(question.visible is not None for question in haystack.questions):
-                _refuse_replay(store)
+                if not store.filters_time:
+                    raise not_while_filling(store.name)
                 store.expect_time()
                 timed = True
             texts = [segment.text for segment in haystack.segments]
@@ -48,13 +49,3 @@ def fill(
             advance(len(texts))
         store.ready()
     return requests
-
-
-def _refuse_replay(store: Store) -> None:
-    if not store.filters_time:
-        raise UsageError(
-            f"the store {store.name} can't be filled with what was said after a question",
-            expected="a store that filters by time, since questions are asked here in any order",
-            found=f"{store.name}, which does not say that it does",
-            remedy="recallbench run",
-        )

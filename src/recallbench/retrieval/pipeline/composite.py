@@ -42,6 +42,7 @@ class PipelineStore(Store):
         needs_vectors = any(opened.stage.needs_vectors for opened in stages)
         self.needs_vectors = needs_vectors or any(leg.store.needs_vectors for leg in legs)
         self.filters_time = all(leg.store.filters_time for leg in legs)
+        self.grows = all(leg.store.grows for leg in legs)
         self.is_slow = any(opened.stage.slow for opened in stages)
         self.recording = False
         """Whether what every stage hands on is kept, until `take_traces` has it."""
