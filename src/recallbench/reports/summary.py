@@ -67,7 +67,8 @@ def time_sentences(metrics: Metrics) -> list[str]:
         return [f"Time was ignored: a question also saw what was said after it, {time.haystack:.1f} segments in all."]
     return [
         f"A question sees what was said before it, {time.visible:.1f} of {time.haystack:.1f} segments on average: "
-        f"{HELD[time.way]}."
+        f"{HELD[time.way]}. In a pass before, a session that repeats each of {time.planted:,} questions word by word "
+        "was planted right after it: none came back."
     ]
 
 

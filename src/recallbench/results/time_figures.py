@@ -17,4 +17,5 @@ def time_part(retrieval: Retrieval, survey: Survey, way: str) -> VisiblePart | N
     # Where a result names no way though its questions are held to one, its own is not this.
     named: Way = next((known for known in get_args(Way) if known == way), "filtered")
     visible = sum(retrieval.candidates) / len(retrieval.candidates)
-    return VisiblePart(way=named, visible=visible, haystack=survey.segments / survey.scopes)
+    planted = 0 if named == "ignored" else len(retrieval.questions)
+    return VisiblePart(way=named, visible=visible, haystack=survey.segments / survey.scopes, planted=planted)

@@ -18,4 +18,10 @@ class VisiblePart(MetricsPart):
         description="filtered by the store; replayed, so that it held no more; or ignored, so that all was to be found"
     )
     visible: float = Field(description="segments that a question could be answered from, on average")
+    planted: int = Field(
+        default=0,
+        exclude_if=lambda count: count == 0,
+        description="questions behind which, in a pass before, a session was planted that repeats them word by word: "
+        "none came back, else there would be no result",
+    )
     haystack: float = Field(description="segments of a haystack, on average")

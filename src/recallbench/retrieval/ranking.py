@@ -20,6 +20,14 @@ class Ranking:
     scores: tuple[float, ...]
 
 
+class FromTheFuture(InputError):
+    """A store returned what was said only after the question: whatever else is to go on, that ends a run."""
+
+    def __init__(self, question_id: str, problem: str, *, expected: str, found: str, remedy: str) -> None:
+        self.question_id = question_id
+        super().__init__(problem, expected=expected, found=found, remedy=remedy)
+
+
 RELATIVE, ABSOLUTE = 1e-6, 1e-9
 """A server may add the same numbers in another order."""
 
@@ -85,7 +93,8 @@ def _refusal(
             remedy="check the vectors and the store's scoring for NaN and infinity",
         )
     if id in scope:
-        return InputError(
+        return FromTheFuture(
+            question_id,
             f"store {store} answered question {question_id} with an item from its future",
             expected=f"ids {visible.start} to {visible.stop - 1}: what was there when it was asked",
             found=f"id {id}, {id - visible.stop + 1} behind the last of these",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from recallbench.addresses import recorded_name
 from recallbench.corpora.labelled_sets.set_name import short_names
@@ -169,6 +170,23 @@ class Plan:
             progress=progress or Silent(),
             shared=None if shared is None else shared.of(self.store, self.options.store_options),
         )
+
+    def searched(self, progress: Progress) -> list[Callable[[], Store]]:
+        """Return how to open each store that is searched: that under test, or those of a pipeline's legs."""
+        if self.pipeline is None:
+            return [partial(self._open_store, {}, progress)]
+        opening: list[Callable[[], Store]] = []
+        seen: list[tuple[str, Mapping[str, str]]] = []
+        for leg in self.pipeline.legs:
+            if (leg.method, leg.store_options) in seen:
+                continue
+            seen.append((leg.method, leg.store_options))
+            if leg.method == UNDER_TEST:
+                opening.append(partial(self._open_store, leg.store_options, progress))
+            else:
+                name, environ = SearchStage.store_name(leg.method, ""), self.options.environ
+                opening.append(partial(open_store, name, environ=environ, options=leg.store_options, progress=progress))
+        return opening
 
     def _open_store(self, more: Mapping[str, str], progress: Progress | None) -> Store:
         return open_store(

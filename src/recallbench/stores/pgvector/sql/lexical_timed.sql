@@ -4,7 +4,7 @@
         FROM segment_lengths l
         WHERE l.scope = asked.scope AND l.id < asked.before
     ),
-    said AS (
+    postings_seen AS (
         SELECT posting.id, posting.tf, (count(*) OVER (PARTITION BY p.lexeme))::double precision AS df
         FROM occurrences p, unnest(p.ids, p.frequencies) AS posting (id, tf)
         WHERE p.scope = asked.scope
@@ -14,11 +14,11 @@
     -- Each lexeme of the question counts once, however often it is asked.
     lexical AS (
         SELECT
-            said.id,
+            postings_seen.id,
             sum(impact(
-                said.tf, said.df, seen.segments, l.length, seen.mean_length,
+                postings_seen.tf, postings_seen.df, seen.segments, l.length, seen.mean_length,
                 (SELECT setting('bm25_k1')), (SELECT setting('bm25_b'))
             )) AS bm25
-        FROM said CROSS JOIN seen JOIN segment_lengths l ON l.scope = asked.scope AND l.id = said.id
-        GROUP BY said.id
+        FROM postings_seen CROSS JOIN seen JOIN segment_lengths l ON l.scope = asked.scope AND l.id = postings_seen.id
+        GROUP BY postings_seen.id
     ),

@@ -43,7 +43,7 @@ def test_a_question_is_answered_from_what_was_said_before_it_and_the_audit_holds
     assert [row["candidates"] for row in rows] == [*range(1, 8), *range(1, 8)]
     assert all(len(row["hits"]) == row["candidates"] for row in rows)
     metrics = metrics_of(place / "kept")
-    assert metrics["time"] == {"way": "filtered", "visible": 4.0, "haystack": 8.0}
+    assert metrics["time"] == {"way": "filtered", "visible": 4.0, "haystack": 8.0, "planted": 14}
     assert [deviation["kind"] for deviation in metrics["deviations"]] == ["corpus", "dataset", "store"]
     report = (place / "kept" / "report.md").read_text()
     assert "a generator used for its answer" in report.split("## Headline")[0]
@@ -128,3 +128,57 @@ def test_a_store_that_can_be_held_to_time_in_no_way_is_named_before_anything_is_
     swept = recallbench("latency", *RUN[1:], "--store", "python:my_memory:Memory", "--seconds", "1", cwd=place)
     assert swept.returncode == 2
     assert "is asked while it fills, and can't be asked again as it was" in swept.stderr
+
+
+CHEATING = """
+import my_memory
+
+
+class Cheating(my_memory.Memory):
+    filters_time = True
+
+    def search(self, query, k, visible):
+        # What comes later is returned only where it says the very question.
+        first = dict(list(self.notes.items())[:visible])
+        words = set(query.lower().split())
+        first |= {id: said for id, said in self.notes.items() if said == words}
+        return sorted(((id, len(words & said)) for id, said in first.items()), key=lambda hit: -hit[1])[:k]
+"""
+
+
+@pytest.mark.parametrize("more", [(), ("--keep-going",)])
+def test_a_store_that_returns_what_is_planted_behind_a_question_is_named_and_the_run_ends(
+    place: Path, more: tuple[str, ...]
+) -> None:
+    """No session of the corpus is what it waits for: the pass over planted ones alone finds it out."""
+    (place / "my_memory.py").write_text(MEMORY)
+    (place / "cheating.py").write_text(CHEATING)
+    refused = recallbench(*RUN, "--store", "python:cheating:Cheating", "--folder", "cheated", *more, cwd=place)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "the store python:cheating:Cheating returns what was said only after a question" in refused.stderr
+    assert "for question Ada_Byron/Q-0001" in refused.stderr
+    assert not (place / "cheated").exists()
+
+
+def test_the_legs_of_a_pipeline_are_proven_each(place: Path) -> None:
+    (place / "hybrid.toml").write_text(
+        '[[stage]]\nkind = "search"\nmethod = "dense"\n'
+        '[[stage]]\nkind = "search"\nmethod = "lexical"\n'
+        '[[stage]]\nkind = "fuse"\nmethod = "rrf"\n'
+    )
+    done = recallbench(*RUN[:-1], "--pipeline", "hybrid.toml", "--embedder", "hash", "--folder", "hybrid", cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert "proving that exact returns nothing from the future" in done.stderr
+    assert "proving that bm25 returns nothing from the future" in done.stderr
+    audited = recallbench("audit", "hybrid", "--corpus-file", "data", cwd=place)
+    assert failing(audited.stdout) == ANOTHER_DATASET
+
+
+def test_the_reference_store_filters_and_the_audit_knows_its_plan(place: Path) -> None:
+    words = (*RUN, "--store", "pgvector", "--embedder", "hash", "--folder")
+    for name, more in (("whole", ()), ("cosine", ("--weights", "cosine"))):
+        done = recallbench(*words, name, *more, cwd=place)
+        assert done.returncode == 0, done.stderr
+        assert metrics_of(place / name)["time"]["way"] == "filtered"
+        audited = recallbench("audit", name, "--corpus-file", "data", cwd=place)
+        assert failing(audited.stdout) == ANOTHER_DATASET
