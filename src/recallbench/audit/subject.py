@@ -234,8 +234,10 @@ class AuditSubject:
             parts["corpus"] = self.figures["corpus"].model_copy(update={"file": stated.corpus.file})
             parts["hub"] = _as_pinned(self.figures["hub"], stated.hub)
         else:
-            for name in ("corpus", "labels", "hub", "matching", "time"):
+            for name in ("corpus", "labels", "hub", "matching", "time", "later"):
                 del parts[name]
+        if stated.later is None:
+            parts.pop("later", None)  # earlier releases do not tell it
         # A run decides its gates before its folder is committed.
         return with_verdict(stated.model_copy(update=parts), self.rules, self.corpus, None)
 

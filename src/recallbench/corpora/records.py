@@ -100,6 +100,8 @@ class Question:
     """The number of segments, the first of its haystack, that were there when it was asked; None for all of them.
 
     A corpus says so of all its questions or of none."""
+    later: frozenset[int] = frozenset()
+    """The positions of segments that its corpus lets it see though they are dated after it."""
     likeness: NearSegments = field(default_factory=NearSegments)
     """Token F1 between it and the segments that come near, by position; or their relative BM25, where that decides."""
 

@@ -19,6 +19,7 @@ from recallbench.reports.slices import slice_table
 from recallbench.reports.stages import table as stage_table
 from recallbench.reports.stages.beside import StageCosts
 from recallbench.reports.table import Table
+from recallbench.reports.time.later import later_section
 from recallbench.results.environment import recorded_load
 from recallbench.results.latency import STATES, latencies, round_trips
 from recallbench.results.metrics import COMPARED, OVERALL, Metrics
@@ -74,6 +75,7 @@ def _sections(
         _coverage(metrics),
         _control(metrics),
         _denominators(metrics),
+        later_section(metrics.later),
         _abstention(metrics),
         _exposure(metrics),
         _retrieval(metrics),

@@ -6,6 +6,7 @@ from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.corpora.registry import CORPORA
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import share, system
+from recallbench.reports.time.visible import time_sentences
 from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
 
 LEADING = "recall_any@{}"
@@ -44,31 +45,11 @@ def about_corpus(metrics: Metrics) -> list[str]:
     corpus = metrics.corpus
     return [
         f"{corpus.name} is no corpus of the protocol. {entry.worth}",
-        *time_sentences(metrics),
+        *time_sentences(metrics.time),
         visible(
             f"Its {len(entry.release.files)} files are those of {corpus.source} at commit {corpus.revision}; licence: "
             f"{entry.licence}."
         ),
-    ]
-
-
-HELD = {
-    "filtered": "the store filters by it",
-    "replayed": "sessions went in one by one, and each question was asked when its moment had come",
-}
-
-
-def time_sentences(metrics: Metrics) -> list[str]:
-    """Return what a question could see of its haystack, where that is a part of it; else nothing."""
-    time = metrics.time
-    if time is None:
-        return []
-    if time.way == "ignored":
-        return [f"Time was ignored: a question also saw what was said after it, {time.haystack:.1f} segments in all."]
-    return [
-        f"A question sees what was said before it, {time.visible:.1f} of {time.haystack:.1f} segments on average: "
-        f"{HELD[time.way]}. In a pass before, a session that repeats each of {time.planted:,} questions word by word "
-        "was planted right after it: none came back."
     ]
 
 

@@ -21,8 +21,10 @@ from recallbench.results.match_figures import match_figures
 from recallbench.results.matching_part import MatchingPart
 from recallbench.results.question_slices import ability_slices, kind_slices, tenant_slices
 from recallbench.results.set_figures import hub_files, label_ages, worst_questions
-from recallbench.results.time_figures import time_part
-from recallbench.results.time_part import VisiblePart
+from recallbench.results.time.later_figures import later_part
+from recallbench.results.time.later_part import LaterPart
+from recallbench.results.time.visible_figures import time_part
+from recallbench.results.time.visible_part import VisiblePart
 from recallbench.retrieval.record import Retrieval
 from recallbench.scoring.abstention import PASSING_SHARE, abstention, top_score
 from recallbench.scoring.agreement import agreement
@@ -55,6 +57,7 @@ class Figures(TypedDict):
     hub: parts.HubPart | None
     matching: MatchingPart | None
     time: VisiblePart | None
+    later: LaterPart | None
 
 
 def figures(
@@ -101,6 +104,7 @@ def figures(
         hub=hub_files(survey),
         matching=match_figures(retrieval, survey, calls),
         time=time_part(retrieval, survey, run.time),
+        later=later_part(retrieval),
     )
     return cast(Figures, rounded(derived)) if edition.every_figure_rounded else derived
 

@@ -12,7 +12,8 @@ from recallbench.results.answers_part import AnswersPart
 from recallbench.results.matching_part import MatchingPart
 from recallbench.results.metrics_part import MetricsPart
 from recallbench.results.pipeline_part import PipelinePart
-from recallbench.results.time_part import VisiblePart
+from recallbench.results.time.later_part import LaterPart
+from recallbench.results.time.visible_part import VisiblePart
 from recallbench.scoring.depth import DEEPEST
 from recallbench.scoring.editions import CURRENT, FIRST
 
@@ -325,6 +326,11 @@ class Metrics(MetricsPart):
         default=None,
         exclude_if=lambda value: value is None,
         description="how questions were held to what was said before them; left out where the corpus does not ask it",
+    )
+    later: LaterPart | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="what sessions dated after their question are worth, where the corpus lets it see them",
     )
     pipeline: PipelinePart | None = Field(
         default=None,

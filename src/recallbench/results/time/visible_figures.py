@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from recallbench.corpora.records import Survey
-from recallbench.results.time_part import VisiblePart, Way
+from recallbench.results.time.visible_part import VisiblePart, Way
 from recallbench.retrieval.record import Retrieval
 
 
