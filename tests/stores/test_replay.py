@@ -23,6 +23,7 @@ from recallbench.stores.exact import ExactStore
 from recallbench.stores.outside.callable import PythonStore
 from recallbench.stores.outside.http import HttpStore
 from recallbench.stores.pgmnemo.pgmnemo import PgmnemoStore
+from recallbench.stores.registry import filters_time
 from recallbench.stores.store import Store
 from stores.standin import database
 
@@ -160,12 +161,13 @@ def test_a_store_that_returns_what_is_yet_to_come_is_named(memory: Callable[[str
 
 
 def test_a_service_is_replayed_unless_it_says_that_it_filters() -> None:
-    with example_server() as address:
-        replayed = ask(HttpStore(address, {}))
-    assert replayed.time == "replayed"
-    assert [ranking.positions for ranking in replayed.rankings] == [
-        ranking.positions for ranking in ask(ExactStore()).rankings
-    ]
+    exact = [ranking.positions for ranking in ask(ExactStore()).rankings]
+    for options, way in (((), "replayed"), (("--filters-time",), "filtered")):
+        with example_server(*options) as address:
+            asked = ask(HttpStore(address, {}))
+            assert filters_time(address, environ={}) == (way == "filtered")
+        assert asked.time == way
+        assert [ranking.positions for ranking in asked.rankings] == exact
 
 
 def test_pgmnemo_is_replayed(standin: str) -> None:
