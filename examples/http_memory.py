@@ -23,8 +23,8 @@ LARGEST = 64 << 20
 class Memory:
     """Items by scope: what came last under an id counts, so that a request may be sent again."""
 
-    def __init__(self, words: bool) -> None:
-        self.words = words
+    def __init__(self, words: bool, filters_time: bool) -> None:
+        self.words, self.filters_time = words, filters_time
         self._scopes: dict[str, dict[int, dict[str, Any]]] = {}
         self._lock = Lock()
 
@@ -32,9 +32,11 @@ class Memory:
         with self._lock:
             self._scopes.setdefault(scope, {}).update({item["id"]: item for item in items})
 
-    def search(self, scope: str, query: str, k: int, vector: list[float] | None) -> list[dict[str, Any]]:
+    def search(
+        self, scope: str, query: str, k: int, vector: list[float] | None, last: int | None
+    ) -> list[dict[str, Any]]:
         with self._lock:
-            items = list(self._scopes.get(scope, {}).values())
+            items = [item for item in self._scopes.get(scope, {}).values() if last is None or item["id"] <= last]
         scored = [(self._score(item, query, vector), item["id"]) for item in items]
         best = sorted(scored, key=lambda hit: (-hit[0], hit[1]))[:k]
         return [{"id": id, "score": score} for score, id in best]
@@ -71,6 +73,7 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(404, {"error": "no such route"})
             return
         about = {"version": "http_memory/1", "needs_vectors": not self.memory.words}
+        about["filters_time"] = self.memory.filters_time
         self._answer(200, {**about, "settings": {"ranking": "words" if self.memory.words else "cosine"}})
 
     def do_POST(self) -> None:
@@ -83,7 +86,8 @@ class Handler(BaseHTTPRequestHandler):
                 self.memory.ingest(body["scope"], body["items"])
                 self._answer(200, {})
             elif self.path == "/search":
-                hits = self.memory.search(body["scope"], body["query"], body["k"], body.get("vector"))
+                vector, last = body.get("vector"), body.get("last_visible_id")
+                hits = self.memory.search(body["scope"], body["query"], body["k"], vector, last)
                 self._answer(200, {"hits": hits})
             elif self.path == "/forget":
                 self.memory.forget(body["scope"])
@@ -110,8 +114,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--port", type=int, default=8900)
     parser.add_argument("--words", action="store_true", help="rank by words; no vectors are asked for")
+    parser.add_argument(
+        "--filters-time", action="store_true", help="be told what a question may see, where that counts"
+    )
     options = parser.parse_args()
-    Handler.memory = Memory(options.words)
+    Handler.memory = Memory(options.words, options.filters_time)
     with ThreadingHTTPServer(("127.0.0.1", options.port), Handler) as server:
         print(f"http://127.0.0.1:{server.server_address[1]}/", flush=True)
         try:

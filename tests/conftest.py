@@ -105,6 +105,12 @@ def beam_500k_folder() -> Path:
 
 
 @pytest.fixture(scope="session")
+def realmem_folder() -> Path:
+    """RealMem as its repository has it."""
+    return real_release("REALMEM_DATA_DIR", "realmem")
+
+
+@pytest.fixture(scope="session")
 def locomo_vectors(locomo_file: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The environment of a user who measured LoCoMo with MiniLM before: a minute's work, done once for all workers."""
     base = tmp_path_factory.getbasetemp()

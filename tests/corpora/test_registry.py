@@ -17,7 +17,7 @@ RULES = load()
 
 def test_names_and_groups_are_registered() -> None:
     protocols, canary = ["longmemeval", "locomo"], ["canary-locomo", "canary-longmemeval"]
-    others = ["realtalk", "realtalk-turns", "beam-100k", "beam-500k"]
+    others = ["realtalk", "realtalk-turns", "beam-100k", "beam-500k", "realmem"]
     assert list(CORPORA) == [*protocols, *canary, *others]
     assert names("all") == (*protocols, *others)
     assert names("canary") == ("canary-locomo", "canary-longmemeval") == GROUPS["canary"]

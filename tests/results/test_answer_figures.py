@@ -47,7 +47,7 @@ ROWS = [
 def figures() -> AnswersPart:
     census = Census()
     census.count(Haystack("s", (), tuple(QUESTIONS)))
-    survey = census.survey(Path("five.json"), "", unregistered("five", "five.json", ""), Oddities(), ())
+    survey = census.survey(Path("five.json"), "five.json", "", unregistered("five", "five.json", ""), Oddities(), ())
     return answer_figures("chat", {"llm": True, "exact": True}, ROWS, QUESTIONS, [9] * 5, survey)
 
 

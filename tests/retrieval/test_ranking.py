@@ -33,6 +33,15 @@ def test_an_item_of_another_scope_is_refused_by_name(id: int) -> None:
     assert caught.value.found == f"id {id}"
 
 
+def test_an_item_from_the_future_is_refused_by_name() -> None:
+    with pytest.raises(InputError, match="mine answered question q1 with an item from its future") as caught:
+        rank_hits("q1", [Hit(10, 0.4), Hit(13, 0.2)], first_id=10, size=5, k=10, store="mine", visible=2)
+    assert caught.value.expected == "ids 10 to 11: what was there when it was asked"
+    assert caught.value.found == "id 13, 2 behind the last of these"
+    with pytest.raises(InputError, match="another scope"):
+        rank_hits("q1", [Hit(15, 0.2)], first_id=10, size=5, k=10, store="mine", visible=2)
+
+
 def test_more_than_k_hits_are_refused() -> None:
     with pytest.raises(InputError, match="mine broke its contract") as caught:
         rank_hits("q1", [Hit(10, 0.2), Hit(11, 0.1)], first_id=10, size=5, k=1, store="mine")

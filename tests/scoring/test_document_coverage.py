@@ -30,6 +30,17 @@ def test_chance_is_what_all_orders_give_on_average_and_no_order_beats_the_ceilin
         assert at[0].segments_ceiling == max(segments)
 
 
+def test_questions_that_see_more_and_more_of_their_scope_have_each_its_own_chance() -> None:
+    """Of all pairs of orders: the first question sees two of three segments, the second all."""
+    asked = AskedSegments(["a", "a"], [2, 3], [{0}, {0, 2}])
+    every = [asked.covered(rankings, [1, 2]) for rankings in product(permutations(range(2)), permutations(range(3)))]
+    for at in zip(*every, strict=True):
+        segments, gold = [one.segments / 3 for one in at], [one.gold / 2 for one in at]
+        assert at[0].segments_chance == pytest.approx(sum(segments) / len(segments))
+        assert at[0].gold_chance == pytest.approx(sum(gold) / len(gold))
+        assert at[0].segments_ceiling == max(segments)
+
+
 def test_nothing_asked_has_no_share() -> None:
     nothing = Covered(1, 0, None, None, None, 0, None, None)
     assert AskedSegments([], [], []).covered([], [1]) == [nothing]

@@ -218,6 +218,7 @@ class AuditSubject:
             pipeline=pipeline_words(stated.pipeline.words, stated.pipeline.sha256) if stated.pipeline else "",
             reproduction=stated.reproduction or "",
             failures=len(stated.retrieval.failed),
+            time=stated.time.way if stated.time else "",
         )
 
     @_CachedOutcome
@@ -233,8 +234,10 @@ class AuditSubject:
             parts["corpus"] = self.figures["corpus"].model_copy(update={"file": stated.corpus.file})
             parts["hub"] = _as_pinned(self.figures["hub"], stated.hub)
         else:
-            for name in ("corpus", "labels", "hub", "canary", "matching"):
+            for name in ("corpus", "labels", "hub", "canary", "matching", "time", "later"):
                 del parts[name]
+        if stated.later is None:
+            parts.pop("later", None)  # earlier releases do not tell it
         # A run decides its gates before its folder is committed.
         return with_verdict(stated.model_copy(update=parts), self.rules, self.corpus, None)
 
@@ -275,5 +278,6 @@ def _stated_survey(metrics: Metrics) -> Survey:
         empty_turns=corpus.empty_turns,
         repaired_evidence=corpus.repaired_evidence,
         missing_turns=corpus.missing_turns,
+        unseen_gold=corpus.unseen_gold,
         segments_per_scope=tuple(corpus.segments_per_scope),
     )

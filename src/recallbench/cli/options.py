@@ -111,6 +111,13 @@ SCOPE = choice(
     ["own", "pooled"],
     default="own",
 )
+TIME = choice(
+    "time",
+    "Whether a question of a corpus with time (realmem) sees only what was said before it, or the future too "
+    "(ignored: a deviation).",
+    ["kept", "ignored"],
+    default="kept",
+)
 OUT = option("out", "Parent of result folders [default: benchmarks/<corpus>/results].", type=PATH)
 LABEL = option("label", "A word added to the folder's name.")
 KEEP_GOING = flag("keep-going", "Count a failed question as the worst answer, name it, and exit 1; a deviation.")

@@ -21,6 +21,8 @@ class Oddities:
     repeated_sessions: int = 0
     repaired_evidence: int = 0
     missing_turns: int = 0
+    unseen_gold: int = 0
+    """References to sessions that were not yet there when the question was asked: they are left out of its gold."""
 
 
 @dataclass(slots=True)
@@ -33,6 +35,7 @@ class Census:
     abstentions: int = 0
     asked: int = 0
     sizes: list[int] = field(default_factory=list)
+    visible: int = 0
 
     def count(self, haystack: Haystack) -> None:
         """Take one haystack into account."""
@@ -43,6 +46,8 @@ class Census:
             self.abstentions += question.abstention
             self.asked += question.is_asked
             self.denominators.update(question.denominators)
+            if question.visible is not None:
+                self.visible += question.candidates(self.sizes[-1])
 
     def checks(self, rules: CorpusRules, oddities: Oddities) -> tuple[CountCheck, ...]:
         """Each registered count beside the one found; none where nothing is registered."""
@@ -64,6 +69,10 @@ class Census:
             pairs.append(("abstention questions", rules.abstentions, self.abstentions))
         if rules.missing_turns is not None:
             pairs.append(("references to missing turns", rules.missing_turns, oddities.missing_turns))
+        if rules.unseen_gold is not None:
+            pairs.append(("references to sessions that were yet to come", rules.unseen_gold, oddities.unseen_gold))
+        if rules.visible:
+            pairs.append(("visible segments of all questions", rules.visible, self.visible))
         for name, count in rules.denominators.items():
             pairs.append((f"denominator {name}", count, self.denominators[name]))
         for kind in [*rules.kinds, *sorted(self.kinds.keys() - rules.kinds.keys())]:
@@ -93,6 +102,7 @@ class Census:
             repaired_evidence=oddities.repaired_evidence,
             missing_turns=oddities.missing_turns,
             segments_per_scope=tuple(self.sizes),
+            unseen_gold=oddities.unseen_gold,
         )
         if rules.missing_turns is not None and oddities.missing_turns > rules.missing_turns:
             raise InputError(

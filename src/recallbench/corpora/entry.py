@@ -55,6 +55,8 @@ class CorpusEntry:
     """Returns the ability of a question from its kind, and whether it should find nothing (`abstention`)."""
     licence: str = ""
     """The licence of the corpus' texts, as their publisher states it."""
+    timed: bool = False
+    """Whether a question may see only what was said before it."""
     worth: str = ""
     """What figures on it can be relied on for, in sentences; empty where there is nothing to warn of."""
     release: Release | None = None

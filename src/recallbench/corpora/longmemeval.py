@@ -88,7 +88,7 @@ def _haystack(name: str, record: dict[str, Any], reader: FieldReader, oddities: 
         occurred_at = _instant(when, f"haystack_dates[{position}]", reader)
         segments.append(Segment(name, position, text, occurred_at, session, starts))
     oddities.repeated_sessions += len(ids) - len(set(ids))
-    return Haystack(name, tuple(segments), (_question(name, record, ids, user_evidence, reader),))
+    return Haystack(name, tuple(segments), (_question(name, record, ids, segments, user_evidence, reader),))
 
 
 def _session(turns: Any, reader: FieldReader, position: int, oddities: Oddities) -> tuple[str, tuple[int, ...], bool]:
@@ -121,7 +121,14 @@ def _session(turns: Any, reader: FieldReader, position: int, oddities: Oddities)
     return reader.storable(field, "\n".join(lines)), tuple(starts), by_user
 
 
-def _question(name: str, record: dict[str, Any], ids: list[str], user_evidence: bool, reader: FieldReader) -> Question:
+def _question(
+    name: str,
+    record: dict[str, Any],
+    ids: list[str],
+    segments: list[Segment],
+    user_evidence: bool,
+    reader: FieldReader,
+) -> Question:
     text = reader.text(record, "question")
     kind = reader.identifier(record, "question_type")
     asked_at = _instant(reader.text(record, "question_date"), "question_date", reader)
@@ -148,6 +155,7 @@ def _question(name: str, record: dict[str, Any], ids: list[str], user_evidence: 
         denominators=frozenset(counted),
         answer=reader.answer(record),
         declined=abstention,
+        later=frozenset(s.position for s in segments if s.occurred_at is not None and s.occurred_at > asked_at),
     )
 
 

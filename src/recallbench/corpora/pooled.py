@@ -24,6 +24,7 @@ def pooled(haystacks: Iterable[Haystack]) -> Iterator[Haystack]:
                 gold=frozenset(offset + position for position in question.gold),
                 grades={offset + position: grade for position, grade in question.grades.items()},
                 exact=frozenset(offset + position for position in question.exact),
+                later=frozenset(offset + position for position in question.later),
                 by_id=frozenset(offset + position for position in question.by_id),
                 likeness=question.likeness.moved(offset),
             )

@@ -99,6 +99,12 @@ class Question:
     """What people read of it, where its id only counts lines: its text."""
     line: str = field(default="", compare=False)
     """The id by which results of earlier releases may know it; empty where there is none but its own."""
+    visible: int | None = None
+    """The number of segments, the first of its haystack, that were there when it was asked; None for all of them.
+
+    A corpus says so of all its questions or of none."""
+    later: frozenset[int] = frozenset()
+    """The positions of segments that its corpus lets it see though they are dated after it."""
     likeness: NearSegments = field(default_factory=NearSegments)
     """Token F1 between it and the segments that come near, by position; or their relative BM25, where that decides."""
 
@@ -106,6 +112,10 @@ class Question:
     def label(self) -> str:
         """The question, for whoever reads of it."""
         return self.name or self.id
+
+    def candidates(self, size: int) -> int:
+        """Return how many segments of a haystack of this size it may be answered from."""
+        return size if self.visible is None else min(self.visible, size)
 
     @property
     def is_asked(self) -> bool:
@@ -193,6 +203,8 @@ class Survey:
     missing_turns: int
     """Evidence references whose turn does not exist though its session does."""
     segments_per_scope: tuple[int, ...] = ()
+    unseen_gold: int = 0
+    """References to sessions that were not yet there when the question was asked: they are left out of its gold."""
     unjudged: int = 0
     """Queries of a labelled set that its judgements say nothing of: they are passed over."""
     irrelevant: int = 0

@@ -27,6 +27,7 @@ MODULES = (
     "canary",
     "realtalk",
     "beam",
+    "realmem",
 )
 """The modules of this package that declare corpora, each under the name CORPORA."""
 CORPORA: Mapping[str, CorpusEntry] = {

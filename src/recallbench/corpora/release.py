@@ -63,5 +63,7 @@ def read_release(file: Path, name: str) -> tuple[Release, CorpusRules]:
         scopes=len(own["segments_per_scope"]),
         abstentions=own.get("abstentions", 0),
         missing_turns=own.get("missing_turns", 0),
+        unseen_gold=own.get("unseen_gold"),
+        visible=own.get("visible", 0),
     )
     return release, rules

@@ -59,8 +59,12 @@ def release_entry(
     *,
     licence: str,
     worth: str,
+    timed: bool = False,
 ) -> CorpusEntry:
-    """Declare a corpus that a TOML file registers; `worth` says what figures on it can be relied on for."""
+    """Declare a corpus that a TOML file registers; `worth` says what figures on it can be relied on for.
+
+    It is `timed` where a question may see only what was said before it.
+    """
     release, facts = read_release(registered, name)
     return CorpusEntry(
         name,
@@ -70,6 +74,7 @@ def release_entry(
         clustered=ReleaseCorpus.clustered,
         licence=licence,
         worth=worth,
+        timed=timed,
         release=release,
         download=from_repository,
     )

@@ -31,16 +31,16 @@ class Stream:
         """sha256 of the file, computed once."""
         return self._identity()[0]
 
-    def items(self) -> Iterator[Any]:
-        """Each item of the list, one in memory at a time."""
+    def items(self, field: str = "") -> Iterator[Any]:
+        """Each item of the list, one in memory at a time: the file is that list, or an object with it in a field."""
         _, state = self._identity()
         count = 0
         try:
             with self.path.open("rb") as file:
                 self._refuse_if_changed(state)
-                if (shape := _shape(self.path)) == "an object":
+                if (shape := _shape(self.path)) == "an object" and not field:
                     raise self._not_a_list(shape)
-                for item in ijson.items(file, "item", use_float=True, buf_size=_CHUNK):
+                for item in ijson.items(file, f"{field}.item" if field else "item", use_float=True, buf_size=_CHUNK):
                     yield item
                     count += 1
         except ijson.JSONError as error:

@@ -12,6 +12,7 @@ KINDS = {
     "embedder": "another embedder than the protocol's",
     "store": "another store than the protocol's",
     "scope": "questions are not answered from their own haystack alone",
+    "time": "questions may be answered from what was said after they were asked",
     "depth": "rankings are not 50 deep",
     "limit": "only part of the questions was asked",
     "settings": "session settings differ from the protocol's",
@@ -65,6 +66,9 @@ class Configuration:
     """The stages in words and their hash; empty where a search stands alone."""
     reproduction: str = ""
     """The published baseline that was measured again beside the result; empty where none was."""
+    time: str = ""
+    """How questions were held to what was said before them: `filtered`, `replayed` or `ignored`; empty where the corpus
+    does not ask for it."""
     failures: int = 0
     """Questions that the store failed on, in a run that kept going."""
 
@@ -87,6 +91,8 @@ def departures(run: Configuration, corpus: CorpusRules, rules: Rules) -> tuple[D
         deviations.append(Deviation("pipeline", f"{run.pipeline} instead of search alone"))
     if run.pooled:
         deviations.append(Deviation("scope", "all haystacks pooled into one"))
+    if run.time == "ignored":
+        deviations.append(Deviation("time", "questions also see what was said after them"))
     if run.depth != rules.mrr_depth:
         deviations.append(Deviation("depth", f"rankings are {run.depth} deep instead of {rules.mrr_depth}"))
     if run.limit is not None:

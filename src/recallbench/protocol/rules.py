@@ -44,6 +44,10 @@ class CorpusRules:
     abstentions: int = 0
     missing_turns: int | None = None
     """References to turns that do not exist, as the registered files have them; None where none are registered."""
+    unseen_gold: int | None = None
+    """References to sessions that their question can't see; None where none are registered."""
+    visible: int = 0
+    """The segments that questions may see, over all of these; 0 where none is held to what was said before it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from recallbench.reports.slices import slice_table
 from recallbench.reports.stages import table as stage_table
 from recallbench.reports.stages.beside import StageCosts
 from recallbench.reports.table import Table
+from recallbench.reports.time.later import later_section
 from recallbench.results.environment import recorded_load
 from recallbench.results.latency import STATES, latencies, round_trips
 from recallbench.results.metrics import COMPARED, OVERALL, Metrics
@@ -74,6 +75,7 @@ def _sections(
         _coverage(metrics),
         _control(metrics),
         _denominators(metrics),
+        later_section(metrics.later),
         _abstention(metrics),
         _exposure(metrics),
         _retrieval(metrics),
@@ -330,7 +332,8 @@ def _identity(metrics: Metrics) -> list[str]:
         (
             "found and accepted",
             f"{corpus.repeated_sessions} haystacks with a repeated session id, {corpus.empty_turns} empty turns, "
-            f"{corpus.repaired_evidence} evidence strings repaired, {corpus.missing_turns} references to missing turns",
+            f"{corpus.repaired_evidence} evidence strings repaired, {corpus.missing_turns} references to missing turns"
+            + (f", {corpus.unseen_gold} to sessions that were yet to come" if corpus.unseen_gold else ""),
         ),
         ("store", f"{store.name}, {store.version}"),
         *((Markup(f"setting {code(name)}"), code(value)) for name, value in metrics.guc_state.items()),

@@ -26,6 +26,7 @@ from recallbench.reports.stages.beside import StageCosts, stage_costs
 from recallbench.reports.stages.flow import FLOW_STYLE, flow
 from recallbench.reports.summary import about_corpus, leading, opening_sentence, title, verdict_sentence
 from recallbench.reports.table import Table
+from recallbench.reports.time.later import later_listing
 from recallbench.results.known_texts import KnownTexts
 from recallbench.results.latency import StageLatency, folder_latencies
 from recallbench.results.metrics import COMPARED, OVERALL, EstimatePart, Metrics
@@ -98,6 +99,7 @@ def page(
         _latency(metrics, by_state, environment),
         _failures(metrics, rankings, texts or KnownTexts()),
         _measures(metrics),
+        later_listing(metrics.later),
         _identity(metrics),
     )
     body = [

@@ -6,6 +6,7 @@ from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.corpora.registry import CORPORA
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import share, system
+from recallbench.reports.time.visible import time_sentences
 from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
 
 LEADING = "recall_any@{}"
@@ -44,6 +45,7 @@ def about_corpus(metrics: Metrics) -> list[str]:
     corpus = metrics.corpus
     return [
         f"{corpus.name} is no corpus of the protocol. {entry.worth}",
+        *time_sentences(metrics.time),
         visible(
             f"Its {len(entry.release.files)} files are those of {corpus.source} at commit {corpus.revision}; licence: "
             f"{entry.licence}."

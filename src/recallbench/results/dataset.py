@@ -102,7 +102,7 @@ def read_dataset(
         corpus,
         survey,
         questions,
-        tuple(len(haystack.segments) for haystack in selected for _ in haystack.questions),
+        tuple(q.candidates(len(haystack.segments)) for haystack in selected for q in haystack.questions),
         len(ids),
         sum(len(segment.gold_turns) for haystack in selected for segment in haystack.segments),
         "".join(document_names(selected)) if labelled else "",
@@ -155,7 +155,12 @@ def _open_measured(metrics: Metrics, rules: Rules, files: Sequence[Path], enviro
 
 def selected_haystacks(haystacks: Iterable[Haystack], metrics: Metrics) -> Iterator[Haystack]:
     """Return the haystacks as a run of the stated scope and limit gives them to a store."""
-    return select_haystacks(haystacks, pool=metrics.retrieval.scope == "pooled", limit=metrics.retrieval.limit)
+    return select_haystacks(
+        haystacks,
+        pool=metrics.retrieval.scope == "pooled",
+        limit=metrics.retrieval.limit,
+        ignore_time=metrics.time is not None and metrics.time.way == "ignored",
+    )
 
 
 def file_with_hash(files: Sequence[Path], sha256: str) -> Path | None:

@@ -22,6 +22,10 @@ from recallbench.results.match_figures import match_figures
 from recallbench.results.matching_part import MatchingPart
 from recallbench.results.question_slices import ability_slices, kind_slices, tenant_slices
 from recallbench.results.set_figures import hub_files, label_ages, worst_questions
+from recallbench.results.time.later_figures import later_part
+from recallbench.results.time.later_part import LaterPart
+from recallbench.results.time.visible_figures import time_part
+from recallbench.results.time.visible_part import VisiblePart
 from recallbench.retrieval.record import Retrieval
 from recallbench.scoring.abstention import PASSING_SHARE, abstention, top_score
 from recallbench.scoring.agreement import agreement
@@ -54,6 +58,8 @@ class Figures(TypedDict):
     hub: parts.HubPart | None
     canary: CanaryPart | None
     matching: MatchingPart | None
+    time: VisiblePart | None
+    later: LaterPart | None
 
 
 def figures(
@@ -100,6 +106,8 @@ def figures(
         hub=hub_files(survey),
         canary=canary_part(survey.canary),
         matching=match_figures(retrieval, survey, calls),
+        time=time_part(retrieval, survey, run.time),
+        later=later_part(retrieval),
     )
     return cast(Figures, rounded(derived)) if edition.every_figure_rounded else derived
 
@@ -192,6 +200,7 @@ def _corpus(retrieval: Retrieval, survey: Survey, corpus: CorpusRules) -> parts.
         empty_turns=survey.empty_turns,
         repaired_evidence=survey.repaired_evidence,
         missing_turns=survey.missing_turns,
+        unseen_gold=survey.unseen_gold,
         checks=[parts.CheckPart(name=c.name, expected=c.expected, found=c.found, holds=c.holds) for c in survey.checks],
     )
 

@@ -13,6 +13,8 @@ from recallbench.results.canary_part import CanaryPart
 from recallbench.results.matching_part import MatchingPart
 from recallbench.results.metrics_part import MetricsPart
 from recallbench.results.pipeline_part import PipelinePart
+from recallbench.results.time.later_part import LaterPart
+from recallbench.results.time.visible_part import VisiblePart
 from recallbench.scoring.depth import DEEPEST
 from recallbench.scoring.editions import CURRENT, FIRST
 
@@ -58,6 +60,11 @@ class CorpusPart(MetricsPart):
     empty_turns: int
     repaired_evidence: int
     missing_turns: int
+    unseen_gold: int = Field(
+        default=0,
+        exclude_if=lambda count: count == 0,
+        description="references to sessions that were yet to come when the question was asked: left out of its gold",
+    )
     checks: list[CheckPart] = Field(description="registered counts against what the file holds")
 
 
@@ -320,6 +327,16 @@ class Metrics(MetricsPart):
         default=None,
         exclude_if=lambda value: value is None,
         description="how expected texts became gold, where they did; ids are gold elsewhere",
+    )
+    time: VisiblePart | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="how questions were held to what was said before them; left out where the corpus does not ask it",
+    )
+    later: LaterPart | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="what sessions dated after their question are worth, where the corpus lets it see them",
     )
     pipeline: PipelinePart | None = Field(
         default=None,

@@ -102,7 +102,7 @@ def unanswered(corpus: Corpus, depth: int) -> Rankings:
         if question.gold and not question.abstention
     ]
     gold = [question.gold for question, _ in asked]
-    candidates = [len(haystack.segments) for _, haystack in asked]
+    candidates = [question.candidates(len(haystack.segments)) for question, haystack in asked]
     return Rankings(
         origin=corpus.name,
         questions=tuple(question.id for question, _ in asked),

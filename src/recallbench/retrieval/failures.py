@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from recallbench.errors import Blocked, InputError
 from recallbench.model_endpoint import ModelAway
-from recallbench.retrieval.ranking import Ranking
+from recallbench.retrieval.ranking import FromTheFuture, Ranking
 
 UNREACHED = 3
 """The times in a row that a store may be out of reach before a run with --keep-going ends."""
@@ -45,6 +45,8 @@ class Failures:
         started = time.perf_counter()
         try:
             result = act()
+        except FromTheFuture:
+            raise
         except (InputError, Blocked) as error:
             away = isinstance(error, Blocked) and not isinstance(error, ModelAway)
             self._unreached = self._unreached + 1 if away else 0

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from recallbench.corpora.records import Haystack
 from recallbench.embedding.embedder import Embedder, Embeddings
@@ -20,6 +21,7 @@ from recallbench.retrieval.pipeline.composite import PipelineStore
 from recallbench.retrieval.pipeline.trace import QuestionTrace
 from recallbench.retrieval.ranking import Ranking, rank_hits
 from recallbench.retrieval.record import Calls, Retrieval, SegmentTokens
+from recallbench.retrieval.replay import REPLAYED, in_order_of_time, keep_time, moments
 from recallbench.retrieval.request import Request, requests_of
 from recallbench.retrieval.round_trips import time_round_trips
 from recallbench.retrieval.timing import (
@@ -31,7 +33,7 @@ from recallbench.retrieval.timing import (
     Timings,
     sample_evenly,
 )
-from recallbench.stores.store import Hit, Store
+from recallbench.stores.store import Hit, Item, Matrix, Store
 
 COMPARING = "trying the pipeline without each stage"
 """What is done, for those who wait, when every question was asked."""
@@ -69,7 +71,7 @@ def retrieve(
     ids, vector_hash = OpaqueIds(), hashlib.sha256()
     pipeline = store if isinstance(store, PipelineStore) else None
     most = SLOW_SAMPLE if pipeline is not None and pipeline.is_slow else SAMPLE
-    timed = sample_evenly(expected, most) if expected else frozenset()
+    timed_places = sample_evenly(expected, most) if expected else frozenset()
     waiting: list[Request] = []
     store.prepare(embedder.stored_dims if embedder is not None and store.needs_vectors else 0)
     if control is not None:
@@ -96,9 +98,14 @@ def retrieve(
             if embedded is not None and result.tokens is not None:
                 _note_tokens(result.tokens, haystack, embedded)
             questions = haystack.questions
+            if not result.time and any(question.visible is not None for question in questions):
+                result.time = keep_time(store, control)
+            replayed = result.time == REPLAYED
             passages = embedded.vectors if embedded is not None and store.needs_vectors else None
             with result.timings.phase("ingest"):
-                if store.one_scope_at_a_time:
+                if replayed:
+                    pass  # each item goes in when its time has come
+                elif store.one_scope_at_a_time:
                     failures.attempt([q.id for q in questions], partial(store.ingest, items, passages), None)
                 else:
                     store.ingest(items, passages)
@@ -111,7 +118,7 @@ def retrieve(
                 vector_hash.update(b"" if vectors is None else vectors.tobytes())
             requests = requests_of(haystack, ids, question_vectors)
             result.questions.extend(questions)
-            result.candidates += [scope.size] * len(questions)
+            result.candidates += [request.candidates for request in requests]
             result.segments += scope.size
             result.characters[haystack.scope] = [len(segment.text) for segment in haystack.segments]
             if control is not None:
@@ -119,19 +126,27 @@ def retrieve(
                     control.ingest(items, None)
                     result.control += _rankings(calls.depth, lambda done: None, control, requests, Failures())
                     control.forget(scope.scope)
+            if replayed:
+                answered = advance if store.one_scope_at_a_time else _unheard
+                in_its_moment = partial(
+                    ask, store, result=result, advance=answered, timed=timed_places, progress=progress
+                )
+                _replay(store, items, passages, requests, result, in_its_moment)
+            elif store.one_scope_at_a_time:
+                ask(store, requests, result, advance, timed_places, progress)
             if store.one_scope_at_a_time:
-                ask(store, requests, result, advance, timed, progress)
                 _note_stored(result.stored, store)
                 store.forget(scope.scope)
             else:
-                waiting += requests
+                waiting += [] if replayed else requests
                 advance(len(questions))
     if not store.one_scope_at_a_time:
         with result.timings.phase("ready"):
             store.ready()
         _note_stored(result.stored, store)
-        with progress.stage(asking, answers, "answers") as advance:
-            ask(store, waiting, result, advance, timed, progress)
+        if result.time != REPLAYED:
+            with progress.stage(asking, answers, "answers") as advance:
+                ask(store, waiting, result, advance, timed_places, progress)
     timings.note_load(before)
     failures.refuse_all_failed(len(result.questions))
     result.failed = [question.id for question in result.questions if question.id in failures.reasons]
@@ -139,6 +154,32 @@ def retrieve(
     if control is None:
         result.control = result.rankings
     return result
+
+
+def _replay(
+    store: Store,
+    items: Sequence[Item],
+    passages: Matrix | None,
+    requests: Sequence[Request],
+    result: Retrieval,
+    asking: Callable[[Sequence[Request]], None],
+) -> None:
+    """Ask each question in its moment, and leave the answers in the order of the questions."""
+    first = len(result.rankings)
+    for together in moments(store, items, passages, requests, result.failures, result.timings):
+        asking(together)
+    order = in_order_of_time(requests)
+    _put_back(result.rankings, first, order)
+    if result.short is not None:
+        _put_back(result.short, first, order)
+    if result.traces:
+        _put_back(result.traces, first, order)
+
+
+def _put_back(answers: list[Any], first: int, order: Sequence[int]) -> None:
+    """Sort the answers from a place on, which came in this order of the questions, into that of the questions."""
+    came = dict(zip(order, answers[first:], strict=True))
+    answers[first:] = [came[place] for place in range(len(order))]
 
 
 def ask(
@@ -242,16 +283,25 @@ def _rankings(
 def _search(store: Store, requests: Sequence[Request], k: int) -> Iterator[Ranking]:
     answers: Iterator[list[Hit]] = store.search_many([request.query for request in requests], k)
     for request, hits in zip(requests, answers, strict=True):
-        yield rank_hits(request.question.id, hits, request.scope.first_id, request.scope.size, k, store.name)
+        yield _ranked(request, hits, k, store.name)
 
 
 def _rank(request: Request, found: Attempt[list[Hit]], k: int, store: str) -> Ranking:
-    return rank_hits(request.question.id, found.result(), request.scope.first_id, request.scope.size, k, store)
+    return _ranked(request, found.result(), k, store)
+
+
+def _ranked(request: Request, hits: Sequence[Hit], k: int, store: str) -> Ranking:
+    scope = request.scope
+    return rank_hits(request.question.id, hits, scope.first_id, scope.size, k, store, request.candidates)
 
 
 def _search_single(store: Store, request: Request, k: int) -> Ranking:
     (ranking,) = _search(store, [request], k)
     return ranking
+
+
+def _unheard(done: int) -> None:
+    """Advance nothing: what is replayed counts by haystack."""
 
 
 def _note_stored(stored: dict[str, int], store: Store) -> None:

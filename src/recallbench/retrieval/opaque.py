@@ -40,4 +40,8 @@ class OpaqueIds:
 
     def query(self, question: Question, vector: Vector | None) -> Query:
         """The question as a store may see it."""
-        return Query(self.scopes[question.scope].scope, question.text, vector, question.asked_at)
+        ids = self.scopes[question.scope]
+        visible = None
+        if question.visible is not None:
+            visible = range(ids.first_id, ids.first_id + question.candidates(ids.size))
+        return Query(ids.scope, question.text, vector, question.asked_at, visible)

@@ -20,6 +20,14 @@ class Ranking:
     scores: tuple[float, ...]
 
 
+class FromTheFuture(InputError):
+    """A store returned what was said only after the question: whatever else is to go on, that ends a run."""
+
+    def __init__(self, question_id: str, problem: str, *, expected: str, found: str, remedy: str) -> None:
+        self.question_id = question_id
+        super().__init__(problem, expected=expected, found=found, remedy=remedy)
+
+
 RELATIVE, ABSOLUTE = 1e-6, 1e-9
 """A server may add the same numbers in another order."""
 
@@ -50,18 +58,24 @@ def sort_hits(hits: Sequence[tuple[int, float]]) -> tuple[tuple[int, ...], tuple
     return tuple(first), tuple(first.values())
 
 
-def rank_hits(question_id: str, hits: Sequence[Hit], first_id: int, size: int, k: int, store: str) -> Ranking:
-    """Return the hits of one question in ranking order; refuses hits outside the `size` items from `first_id`."""
+def rank_hits(
+    question_id: str, hits: Sequence[Hit], first_id: int, size: int, k: int, store: str, visible: int | None = None
+) -> Ranking:
+    """Return the hits of one question in ranking order; refuses hits outside the `size` items from `first_id`.
+
+    Only the first `visible` of them were there when it was asked; None for all.
+    """
     ids, scores = zip(*hits, strict=True) if hits else ((), ())
-    breach = find_breach(ids, scores, k=k, known=range(first_id, first_id + size), ordered=False, repeats=True)
+    known = range(first_id, first_id + (size if visible is None else visible))
+    breach = find_breach(ids, scores, k=k, known=known, ordered=False, repeats=True)
     if breach:
-        raise _refusal(breach, question_id, hits, first_id, size, k, store)
+        raise _refusal(breach, question_id, hits, range(first_id, first_id + size), known, k, store)
     ids, scores = sort_hits(hits)
     return Ranking(question_id, tuple([id - first_id for id in ids]), scores)
 
 
 def _refusal(
-    breach: Breach, question_id: str, hits: Sequence[Hit], first_id: int, size: int, k: int, store: str
+    breach: Breach, question_id: str, hits: Sequence[Hit], scope: range, visible: range, k: int, store: str
 ) -> InputError:
     id, score = hits[breach.place]
     if breach.promise == "at most k hits":
@@ -78,9 +92,17 @@ def _refusal(
             found=str(score),
             remedy="check the vectors and the store's scoring for NaN and infinity",
         )
+    if id in scope:
+        return FromTheFuture(
+            question_id,
+            f"store {store} answered question {question_id} with an item from its future",
+            expected=f"ids {visible.start} to {visible.stop - 1}: what was there when it was asked",
+            found=f"id {id}, {id - visible.stop + 1} behind the last of these",
+            remedy="search nothing but the query's `visible` items, or do not declare that the store filters by time",
+        )
     return InputError(
         f"store {store} answered question {question_id} with an item of another scope",
-        expected=f"ids {first_id} to {first_id + size - 1}",
+        expected=f"ids {scope.start} to {scope.stop - 1}",
         found=f"id {id}",
         remedy="search the scope of the query only",
     )

@@ -65,5 +65,7 @@ class Retrieval:
     """None where nothing was embedded."""
     traces: list[QuestionTrace] = field(default_factory=list)
     """What each stage of a pipeline handed on, question by question; empty without a pipeline."""
+    time: str = ""
+    """How questions were held to what was said before them, `filtered` or `replayed`; empty where none was."""
     timings: Timings = field(default_factory=Timings)
     failures: Failures = field(default_factory=Failures)

@@ -17,6 +17,11 @@ class Request:
     query: Query
     scope: ScopeIds
 
+    @property
+    def candidates(self) -> int:
+        """The number of segments, the first of its scope, that it may be answered from."""
+        return self.question.candidates(self.scope.size)
+
 
 def requests_of(haystack: Haystack, ids: OpaqueIds, vectors: Matrix | None) -> list[Request]:
     """Return the requests for the questions of an admitted haystack; row i of `vectors` belongs to question i."""

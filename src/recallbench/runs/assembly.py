@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from recallbench import __version__
 from recallbench.corpora.records import Survey
@@ -36,6 +37,7 @@ def assemble(
 ) -> parts.Metrics:
     """Return every figure of the result, with the statements of store and encoder; gates and verdict are empty yet."""
     corpus, rules, run = plan.corpus, plan.rules, plan.configuration(survey.sha256)
+    run = replace(run, time=run.time or retrieval.time)
     behind = () if answering is None else answering.stages
     version_after, settings, evidence = store.version(), dict(store.settings()), dict(store.evidence())
     return parts.Metrics(

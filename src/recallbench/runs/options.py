@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from recallbench.embedding.options import Backend
 from recallbench.retrieval.pipeline.pipeline import Pipeline
 from recallbench.stores.registry import recorded_options
 
+Time = Literal["kept", "ignored"]
 ALLOWABLE = frozenset({"dataset"})
 """Deviations that must be asked for by name; the others are options of their own."""
 
@@ -39,6 +40,8 @@ class Options:
     limit: int | None = None
     depth: int = 50
     pooled: bool = False
+    time: Time = "kept"
+    """Whether a question sees only what was said before it; that counts for corpora that say what this is."""
     reproduce: str | None = None
     """A published baseline to measure again, its own way, beside the result."""
     allow_deviations: frozenset[str] = frozenset()
@@ -57,8 +60,9 @@ class Options:
         recorded: dict[str, Any] = {}
         for option in fields(self):
             value = getattr(self, option.name)
-            if option.name == "command" or (option.name == "allow_random_matches" and not value):
-                continue  # the one stands for itself, and results of earlier releases do not name the other
+            unnamed = {"time": value == "kept", "allow_random_matches": not value}
+            if option.name == "command" or unnamed.get(option.name, False):
+                continue  # the first stands for itself, and results of earlier releases do not name the others
             recorded |= recorded_options(value) if option.name == "store_options" else {option.name: value}
         if self.pipeline is None:
             del recorded["pipeline"]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from recallbench.addresses import recorded_name
-from recallbench.corpora.records import Corpus
-from recallbench.corpora.registry import facts, open_corpus
+from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.records import Corpus, Haystack
+from recallbench.corpora.registry import facts, find_entry, open_corpus
 from recallbench.embedding.embedder import Embedder
 from recallbench.embedding.registry import check_length, open_embedder, recorded_encoder
 from recallbench.errors import UsageError
@@ -22,6 +24,8 @@ from recallbench.retrieval.pipeline.limits import limit_notes
 from recallbench.retrieval.pipeline.opening import open_pipeline, pipeline_needs_vectors
 from recallbench.retrieval.pipeline.pipeline import SEARCH_ALONE, Pipeline, declared_pipeline
 from recallbench.retrieval.pipeline.shared_legs import SharedLegs
+from recallbench.retrieval.replay import cannot_be_held
+from recallbench.retrieval.selection import select_haystacks
 from recallbench.retrieval.stages.search import DEPTH, UNDER_TEST, SearchStage
 from recallbench.runs.options import Options
 from recallbench.stores.postgres.postgres import has_extension
@@ -29,6 +33,7 @@ from recallbench.stores.registry import (
     REFERENCE_STORE,
     asks_vectors,
     check_options,
+    filters_time,
     open_store,
     server_of,
     store_class,
@@ -60,6 +65,8 @@ class Plan:
     reproduction: Reproduction | None = None
     pipeline: Pipeline | None = None
     """The stages between a question and its ranking; None where a search stands alone."""
+    replayed: bool = False
+    """Whether what was said goes in one by one, and each question is asked when its moment has come."""
 
     @property
     def is_control(self) -> bool:
@@ -95,6 +102,19 @@ class Plan:
             limit=options.limit,
             pipeline=declared_pipeline(self.pipeline),
             reproduction=self.reproduction.name if self.reproduction else "",
+            time="ignored" if options.time == "ignored" else "",
+        )
+
+    @property
+    def timed(self) -> bool:
+        """Whether questions are held to what was said before them."""
+        return self.options.time == "kept" and find_entry(self.options.corpus).timed
+
+    def select(self, haystacks: Iterable[Haystack]) -> Iterator[Haystack]:
+        """Yield the haystacks as the run gives them to a store, with the questions it asks."""
+        options = self.options
+        return select_haystacks(
+            haystacks, pool=options.pooled, limit=options.limit, ignore_time=options.time == "ignored"
         )
 
     def departures(self, sha256: str) -> tuple[Deviation, ...]:
@@ -151,6 +171,23 @@ class Plan:
             shared=None if shared is None else shared.of(self.store, self.options.store_options),
         )
 
+    def searched(self, progress: Progress) -> list[Callable[[], Store]]:
+        """Return how to open each store that is searched: that under test, or those of a pipeline's legs."""
+        if self.pipeline is None:
+            return [partial(self._open_store, {}, progress)]
+        opening: list[Callable[[], Store]] = []
+        seen: list[tuple[str, Mapping[str, str]]] = []
+        for leg in self.pipeline.legs:
+            if (leg.method, leg.store_options) in seen:
+                continue
+            seen.append((leg.method, leg.store_options))
+            if leg.method == UNDER_TEST:
+                opening.append(partial(self._open_store, leg.store_options, progress))
+            else:
+                name, environ = SearchStage.store_name(leg.method, ""), self.options.environ
+                opening.append(partial(open_store, name, environ=environ, options=leg.store_options, progress=progress))
+        return opening
+
     def _open_store(self, more: Mapping[str, str], progress: Progress | None) -> Store:
         return open_store(
             self.address,
@@ -166,6 +203,7 @@ def plan_run(options: Options) -> Plan:
     rules = load()
     corpus = facts(options.corpus, rules)
     reproduction = None if options.reproduce is None else find_reproduction(options.reproduce, corpus.name)
+    _check_time(options)
     options, pipeline = _settle_pipeline(options)
     store, announcements = options.store, []
     if store is None:
@@ -174,6 +212,9 @@ def plan_run(options: Options) -> Plan:
             announcements.append(f"store: {store}, since {reason}; recorded as a deviation")
     announcements += _check_store(store, options, pipeline, rules.default_k)
     recorded = recorded_name(store)
+    replayed = _is_replayed(store, options, pipeline)
+    if replayed:
+        announcements.append(f"time: {recorded} does not filter by it, so that sessions go in one by one")
     embedder = None
     if _needs_vectors(pipeline, store, options):
         by_default = corpus.embedder if corpus.name in rules.corpora else BUNDLED_EMBEDDER
@@ -191,7 +232,46 @@ def plan_run(options: Options) -> Plan:
         )
     if pipeline is not None:
         announcements += limit_notes(pipeline, rules.default_k, options.depth)
-    return Plan(options, rules, corpus, recorded, store, embedder, tuple(announcements), reproduction, pipeline)
+    return Plan(
+        options, rules, corpus, recorded, store, embedder, tuple(announcements), reproduction, pipeline, replayed
+    )
+
+
+def _check_time(options: Options) -> None:
+    timed = find_entry(options.corpus).timed
+    if options.time == "ignored" and not timed:
+        raise UsageError(
+            f"{short_names(options.corpus)} does not say what came before a question, so there is no time to ignore",
+            expected="--time ignored with a corpus whose questions see what was said before them, such as realmem",
+            found=f"--time ignored with {short_names(options.corpus)}",
+            remedy="leave out --time",
+        )
+    if timed and options.time == "kept" and options.pooled:
+        raise UsageError(
+            f"a question of {options.corpus} sees what was said before it in its own haystack",
+            expected="--scope own, or --time ignored",
+            found="--scope pooled",
+            remedy="leave out --scope",
+        )
+
+
+def _is_replayed(store: str, options: Options, pipeline: Pipeline | None) -> bool:
+    """Return whether the system is held to time by a replay; raises UsageError where it can be in no way."""
+    if not find_entry(options.corpus).timed or options.time == "ignored":
+        return False
+    searched = {store: options.store_options}
+    if pipeline is not None:
+        shared = {UNDER_TEST: options.store_options}
+        searched = {
+            SearchStage.store_name(leg.method, store): {**shared.get(leg.method, {}), **leg.store_options}
+            for leg in pipeline.legs
+        }
+    if all(filters_time(name, environ=options.environ, options=own) for name, own in searched.items()):
+        return False
+    for name in searched:
+        if not store_class(name).grows:
+            raise cannot_be_held(recorded_name(name))
+    return True
 
 
 def _check_store(store: str, options: Options, pipeline: Pipeline | None, k: int) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -24,9 +24,9 @@ from recallbench.results.folder import explicit_folder
 from recallbench.results.metrics import Metrics
 from recallbench.retrieval.loop import Haystacks, retrieve
 from recallbench.retrieval.pipeline.composite import PipelineStore
+from recallbench.retrieval.planted import prove
 from recallbench.retrieval.ranking import find_unequal_score
 from recallbench.retrieval.record import Calls, Retrieval
-from recallbench.retrieval.selection import select_haystacks
 from recallbench.retrieval.timing import Timings
 from recallbench.runs.answering import Answering, open_answering
 from recallbench.runs.assembly import assemble
@@ -75,16 +75,16 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
     ready, detail, remedy = store_status(plan.address, plan.dsn, plan.options.environ, plan.options.store_options)
     if not ready:
         raise Blocked(f"the store {plan.store} can't be used", found=detail, remedy=remedy)
-    with ExitStack() as closing:
-        embedder = closing.enter_context(plan.open_embedder(progress, recheck_own=_may_be_cited(plan, corpus)))
+    with ExitStack() as ending:
+        embedder = ending.enter_context(plan.open_embedder(progress, recheck_own=_may_be_cited(plan, corpus)))
         # Opened before it is needed: an embedded server starts while texts are read and embedded.
         store = plan.open_system(embedder, progress)
-        closing.callback(store.close)
+        ending.callback(store.close)
         answering = open_answering(plan.pipeline, plan.options, progress)
-        closing.callback(answering.close if answering is not None else lambda: None)
+        ending.callback(answering.close if answering is not None else lambda: None)
         # What is loaded by now stays: the garbage collector need not walk it again for every batch of hits.
         gc.freeze()
-        closing.callback(gc.unfreeze)
+        ending.callback(gc.unfreeze)
         timings = Timings()
         survey = _survey(plan, corpus, timings, progress)
         if plan.options.limit is not None and plan.options.limit >= survey.asked:
@@ -92,12 +92,14 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
         options = plan.options
 
         def haystacks() -> Iterable[Haystack]:
-            return select_haystacks(corpus.haystacks(), pool=options.pooled, limit=options.limit)
+            return plan.select(corpus.haystacks())
 
         embedded = {}
         if embedder is not None:
             with timings.phase("embed"):
                 embedded = embed_texts(haystacks(), embedder, survey.segments)
+        if plan.timed:
+            _prove(plan, haystacks, embedder, progress)
         retrieval = _retrieve(plan, haystacks, store, embedder, survey, timings, progress)
         answers = answering.answer(retrieval, haystacks(), timings, progress) if answering is not None else []
         with timings.phase("score"):
@@ -156,6 +158,15 @@ def _survey(plan: Plan, corpus: Corpus, timings: Timings, progress: Progress) ->
     stage = progress.stage("reading the corpus", plan.corpus.segments or None, "segments")
     with timings.phase("survey"), stage as advance:
         return corpus.survey(lambda haystack: advance(len(haystack.segments)))
+
+
+def _prove(plan: Plan, haystacks: Haystacks, embedder: Embedder | None, progress: Progress) -> None:
+    """Prove of each store that is searched that it returns nothing from the future; raises InputError where it does."""
+    for opening in plan.searched(progress):
+        with closing(opening()) as store:
+            progress.note(f"proving that {store.name} returns nothing from the future")
+            calls = Calls(plan.rules.default_k, plan.options.depth)
+            prove(haystacks, store, embedder, calls=calls, progress=progress, keep_going=plan.keeps_going)
 
 
 def _retrieve(

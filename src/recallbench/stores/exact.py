@@ -24,6 +24,8 @@ class ExactStore(Store):
     name = "exact"
     summary: ClassVar[str] = "exhaustive cosine in memory"
     prefix_stable: bool = True
+    filters_time: bool = True
+    grows: bool = True
     one_scope_at_a_time: ClassVar[bool] = True
 
     @classmethod
@@ -49,7 +51,11 @@ class ExactStore(Store):
         for scope in dict.fromkeys(scopes.tolist()):
             chosen = np.flatnonzero(scopes == scope)
             chosen = chosen[np.argsort(ids[chosen], kind="stable")]
-            self._scopes[scope] = (ids[chosen], rows[chosen])
+            own, own_rows = ids[chosen], rows[chosen]
+            if scope in self._scopes:
+                there, their_rows = self._scopes[scope]
+                own, own_rows = np.concatenate([there, own]), np.concatenate([their_rows, own_rows])
+            self._scopes[scope] = (own, own_rows)
 
     def search(self, query: Query, k: int) -> list[Hit]:
         return next(self.search_many([query], k))
@@ -59,6 +65,9 @@ class ExactStore(Store):
             block = queries[start : start + AT_ONCE]
             for query, vector in zip(block, _unit(checked_questions(block, self._dims)), strict=True):
                 ids, rows = self._scopes.get(query.scope, _EMPTY)
+                if query.visible is not None:
+                    until = np.searchsorted(ids, query.visible.stop)
+                    ids, rows = ids[:until], rows[:until]
                 # Not a BLAS product: at block edges BLAS adds in another order, and equal vectors could differ.
                 scores = np.einsum("ij,j->i", rows, vector) if len(ids) else np.empty(0)
                 best = np.argsort(-scores, kind="stable")[:k]

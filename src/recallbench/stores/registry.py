@@ -103,6 +103,15 @@ def asks_vectors(name: str, *, environ: Mapping[str, str], options: Mapping[str,
         return kind.needs_vectors  # its status says why it can't be used
 
 
+def filters_time(name: str, *, environ: Mapping[str, str], options: Mapping[str, str] = NO_OPTIONS) -> bool:
+    """Return whether the store filters by time; one of the user's own is asked itself, if it is there."""
+    kind = store_class(name)
+    try:
+        return kind.asks_time(StoreRequest(name, environ, options=options)) if kind.outside else kind.filters_time
+    except Blocked:
+        return kind.filters_time  # its status says why it can't be used
+
+
 def check_options(name: str, options: Mapping[str, str]) -> None:
     """Raise UsageError where the store has no such options or values, or they can't go together; starts nothing.
 

@@ -42,6 +42,8 @@ class Query:
     text: str
     vector: Vector | None
     asked_at: datetime | None = None
+    visible: range | None = None
+    """The ids of the items that were there when it was asked, the first of its scope; None for all of the scope."""
 
 
 class Hit(NamedTuple):
@@ -70,6 +72,10 @@ class Store(ABC):
     """The first 10 of a call with k=50 are what a call with k=10 returns (proved by a test)."""
     one_scope_at_a_time: ClassVar[bool] = False
     """An in-process store: each scope is searched right after it was ingested, and forgotten after."""
+    filters_time: bool = False
+    """It answers a query that says what is `visible` as if the scope held nothing else (proved by a test)."""
+    grows: bool = False
+    """A scope may get more items after it was searched, and is then searched at once, without another `ready`."""
     never_cold: ClassVar[str] = IN_PROCESS
     """Why no query of it can be a cold one; empty where one can."""
 
@@ -95,6 +101,11 @@ class Store(ABC):
     def asks_vectors(cls, request: StoreRequest) -> bool:
         """Whether it is to be given vectors; only asked where it is `outside`."""
         return cls.needs_vectors
+
+    @classmethod
+    def asks_time(cls, request: StoreRequest) -> bool:
+        """Whether it filters by time; only asked where it is `outside`."""
+        return cls.filters_time
 
     @classmethod
     def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
@@ -131,9 +142,16 @@ class Store(ABC):
     def prepare(self, dims: int) -> None:
         """Get ready to hold vectors of `dims` (0: none); raises Blocked when a prerequisite is missing."""
 
+    def expect_time(self) -> None:
+        """Get ready for queries that say what is visible or, where it does not filter by that, for scopes that grow.
+
+        Called after `prepare`, before the first scope that needs it.
+        """
+        return
+
     @abstractmethod
     def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
-        """Hold these items; row i of `vectors` belongs to item i. Called once per scope."""
+        """Hold these items; row i of `vectors` belongs to item i. Called once per scope, unless that is to grow."""
 
     def ready(self) -> None:
         """Build what searching needs, once all scopes were ingested."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,7 +18,6 @@ from recallbench.results.retrievals import rows
 from recallbench.results.rows import NAME as RETRIEVALS
 from recallbench.retrieval.loop import retrieve
 from recallbench.retrieval.record import Calls, Retrieval
-from recallbench.retrieval.selection import select_haystacks
 from recallbench.retrieval.timing import Timings
 from recallbench.runs.plan import Plan
 from recallbench.runs.run import Outcome
@@ -70,10 +69,11 @@ def warm_passes(plan: Plan, times: int, measures: Sequence[Measure], folder: Pat
     survey = corpus.survey()
     question_count = min(plan.options.limit or survey.asked, survey.asked)
     limit = question_count if question_count < survey.asked else None
+    asked = replace(plan, options=replace(plan.options, limit=limit))
     calls = Calls(plan.rules.default_k, plan.options.depth)
 
     def haystacks() -> Iterator[Haystack]:
-        return select_haystacks(corpus.haystacks(), pool=plan.options.pooled, limit=limit)
+        return asked.select(corpus.haystacks())
 
     with plan.open_embedder(progress) as embedder, closing(plan.open_system(embedder, progress)) as store:
 

@@ -31,6 +31,7 @@ from recallbench.whole_file import write_errors
 PLAN = "plan.json"
 """The file that says what is repeated; it lies in the folder until all is done."""
 NOT_WARM = "none: the store holds one haystack at a time and forgets it, so nothing stays to be asked again"
+REPLAYED = "none: each question is asked while the store fills, so nothing stays to be asked again as it was"
 ELSEWHERE = frozenset({"dsn", "download", "out", "folder", "label", "cache_dir", "environ"})
 """Options that are places and do not change what is measured."""
 
@@ -66,7 +67,9 @@ def repeat(options: Options, times: int, progress: Progress, today: date, unfini
         passes = [cold_pass(outcome, measures) for outcome in outcomes]
         if warm:
             passes += warm_passes(plan, times, measures, folder, progress)
-        summary = summarise(outcomes, passes, measures, plan.corpus, (cold, warm or NOT_WARM))
+        summary = summarise(
+            outcomes, passes, measures, plan.corpus, (cold, warm or (REPLAYED if plan.replayed else NOT_WARM))
+        )
         write_part(folder / reports.MARKDOWN, reports.markdown(summary))
         write_part(folder / reports.JSON, summary.model_dump_json(indent=1) + "\n")
         (folder / PLAN).unlink(missing_ok=True)
@@ -126,11 +129,13 @@ def _run_unless_finished(options: Options, place: Path, i: int, times: int, prog
 
 
 def _conditions(plan: Plan) -> tuple[str, str]:
-    """Return the meaning of cold and of warm for this store; warm is empty where it forgets each haystack."""
+    """Return the meaning of cold and of warm for this store; warm is empty where nothing stays to be asked again."""
     with closing(plan.open_system(None)) as store:
         if store.one_scope_at_a_time:
             return "the store runs inside this process, and builds each haystack's index anew in every run", ""
     again = "one more filled store, asked once, then that often again in the same server without a change to it"
+    if plan.replayed:
+        again = ""
     if plan.store == REFERENCE_STORE and plan.dsn is None:
         cold = "each run starts a server of its own and fills it; the machine's cache of files is not emptied"
         return cold, again

@@ -41,6 +41,13 @@ def find_sizes(
 ) -> Sizes:
     """Return the sizes that this corpus can have; raises UsageError where it can't grow at all."""
     haystacks = list(corpus.haystacks())
+    if max(factors) > 1 and any(q.visible is not None for haystack in haystacks for q in haystack.questions):
+        raise UsageError(
+            f"the haystacks of {name} can't grow: what is added comes last, and no question would see it",
+            expected="a corpus whose questions see all of their haystack",
+            found=f"{name}, whose questions see what was said before them",
+            remedy="recallbench corpora lists others",
+        )
     matching = corpus.matching
     if matching is not None:
         corpus.survey()  # raises where no document matches anything

@@ -47,7 +47,7 @@ def retrieval(subject: AuditSubject) -> Finding:
     stated, derived = subject.metrics, subject.derived
     problems = [
         difference
-        for name in ("retrieval", "coverage")
+        for name in ("retrieval", "coverage", "time", "later")
         for difference in differing(getattr(stated, name), getattr(derived, name), name)
     ]
     return pass_unless(problems, _ALIKE)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @command(
     argument(
         "corpus",
-        "locomo, longmemeval, realtalk, beam-100k, …; canary (the two small bundled corpora), or all that are at hand; "
+        "locomo, longmemeval, realtalk, realmem, …; canary (the two small bundled corpora), or all that are at hand; "
         "none with --corpus-shape.",
         required=False,
     ),
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     options.LIMIT,
     options.DEPTH,
     options.SCOPE,
+    options.TIME,
     option("reproduce", "Also measure a published baseline again, in its own, flawed way; a deviation."),
     *options.RESULT,
     options.REQUIRE_QUIET,

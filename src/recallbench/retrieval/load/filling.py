@@ -8,6 +8,7 @@ from recallbench.corpora.records import Haystack
 from recallbench.embedding.embedder import Embedder
 from recallbench.progress import Progress
 from recallbench.retrieval.opaque import OpaqueIds
+from recallbench.retrieval.replay import not_while_filling
 from recallbench.retrieval.request import Request, requests_of
 from recallbench.retrieval.timing import Timings
 from recallbench.stores.store import Store
@@ -28,10 +29,15 @@ def fill(
     timings = timings or Timings()
     with timings.phase("prepare"):
         store.prepare(embedder.stored_dims if embedder is not None and store.needs_vectors else 0)
-    ids, requests = OpaqueIds(), []
+    ids, requests, timed = OpaqueIds(), [], False
     with timings.phase("ingest"), progress.stage("ingesting", None, "segments") as advance:
         for haystack in haystacks:
             ids.admit(haystack)
+            if not timed and any(question.visible is not None for question in haystack.questions):
+                if not store.filters_time:
+                    raise not_while_filling(store.name)
+                store.expect_time()
+                timed = True
             texts = [segment.text for segment in haystack.segments]
             passages = (
                 embedder.lookup(texts, "passage").vectors if embedder is not None and store.needs_vectors else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
 from typing import Any, TypeVar
@@ -210,7 +210,7 @@ class Chain:
                 return query
             matrix = matrices[variant.as_passage]
             vector = None if matrix is None else matrix[texts[variant.as_passage][variant.text]]
-            return Query(query.scope, variant.text, vector, query.asked_at)
+            return replace(query, text=variant.text, vector=vector)
 
         return [[asked(query, variant) for variant in row] for query, row in zip(batch.queries, variants, strict=True)]
 

@@ -41,6 +41,8 @@ class PipelineStore(Store):
         self.one_scope_at_a_time = all(leg.store.one_scope_at_a_time for leg in legs)  # type: ignore[misc]
         needs_vectors = any(opened.stage.needs_vectors for opened in stages)
         self.needs_vectors = needs_vectors or any(leg.store.needs_vectors for leg in legs)
+        self.filters_time = all(leg.store.filters_time for leg in legs)
+        self.grows = all(leg.store.grows for leg in legs)
         self.is_slow = any(opened.stage.slow for opened in stages)
         self.recording = False
         """Whether what every stage hands on is kept, until `take_traces` has it."""
@@ -57,6 +59,10 @@ class PipelineStore(Store):
     def prepare(self, dims: int) -> None:
         for leg in self.legs:
             leg.store.prepare(dims if leg.store.needs_vectors else 0)
+
+    def expect_time(self) -> None:
+        for leg in self.legs:
+            leg.store.expect_time()
 
     def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
         for leg in self.legs:

@@ -14,8 +14,8 @@ from typing import ClassVar
 
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
 
-_Key = tuple[int, str, str, bytes, int]
-"""Scope, text, time, vector and depth of a search."""
+_Key = tuple[int, str, str, range | None, bytes, int]
+"""Scope, text, time, visible items, vector and depth of a search."""
 
 
 @dataclass(slots=True)
@@ -73,6 +73,7 @@ class SharedLeg(Store):
         self.name = leg.store.name
         self.needs_vectors = leg.store.needs_vectors
         self.prefix_stable = leg.store.prefix_stable
+        self.filters_time = leg.store.filters_time
         self._waited = 0.0
         self._handle = handle
         if leg.filler is None:
@@ -86,6 +87,11 @@ class SharedLeg(Store):
         if self._fills:
             with self._forsaken_on_failure():
                 self._leg.store.prepare(dims)
+
+    def expect_time(self) -> None:
+        if self._fills:
+            with self._forsaken_on_failure():
+                self._leg.store.expect_time()
 
     def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
         if self._fills:
@@ -171,4 +177,4 @@ def _words(options: Mapping[str, str]) -> tuple[str, ...]:
 
 def _key(query: Query, k: int) -> _Key:
     vector = b"" if query.vector is None else blake2b(query.vector.tobytes(), digest_size=16).digest()
-    return query.scope, query.text, str(query.asked_at), vector, k
+    return query.scope, query.text, str(query.asked_at), query.visible, vector, k

@@ -12,8 +12,11 @@ once per scope with the scope's items and their vectors, and returns a searcher:
 `settings`, a mapping, of either is written into results; so is the module's `__version__`. What has a method `close` is
 closed when its scope is no longer asked. `--set name=value` is a parameter of the constructor, or of the function.
 `several_callers = True`, of class or function, says that searches may run at the same time, in several threads: without
-it none ever do. A method `stored_bytes()`, of the class or of what the function returns, says how many bytes its scope
-takes up; that of an instance for all scopes, how many it holds so far.
+it none ever do. `filters_time = True` says that a search returns nothing but what was there when the question was
+asked: the first `visible` items that were added, where `search` takes that, or those whose id is in `query.visible`;
+None for all. What does not say so is replayed: a class gets its items one by one and is searched in between, a
+function is called again for what is there then. A method `stored_bytes()`, of the class or of what the function
+returns, says how many bytes its scope takes up; that of an instance for all scopes, how many it holds so far.
 """
 
 from __future__ import annotations
@@ -57,6 +60,7 @@ class CallableStore(Store):
     summary: ClassVar[str] = "a memory of your own, as module:name"
     options: ClassVar[tuple[StoreOption, ...]] = (CALL,)
     outside: ClassVar[bool] = True
+    grows: bool = True
     one_scope_at_a_time: ClassVar[bool] = True
 
     @classmethod
@@ -81,6 +85,10 @@ class CallableStore(Store):
     @classmethod
     def asks_vectors(cls, request: StoreRequest) -> bool:
         return cls.open(request).needs_vectors
+
+    @classmethod
+    def asks_time(cls, request: StoreRequest) -> bool:
+        return cls.open(request).filters_time
 
     @classmethod
     def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
@@ -121,6 +129,7 @@ class CallableStore(Store):
         # Asked for at once: from now on the secrets among them are known.
         self._parameters = self._memory.parameters.recorded
         self.needs_vectors = self._memory.needs_vectors
+        self.filters_time = self._code.filters_time
         self._clock = CallClock()
         self._dims = 0
         self._scopes: dict[int, tuple[ClassSearcher | FunctionSearcher, frozenset[int]]] = {}
@@ -135,13 +144,21 @@ class CallableStore(Store):
     def prepare(self, dims: int) -> None:
         self._dims = dims
 
+    def expect_time(self) -> None:
+        self._memory.timed = True
+
     def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
         rows = checked_rows(items, vectors, self._dims) if self.needs_vectors else None
         for scope in dict.fromkeys(item.scope for item in items):
             chosen = [row for row, item in enumerate(items) if item.scope == scope]
             own = [items[row] for row in chosen]
-            searcher = self._memory.open(own, None if rows is None else rows[chosen])
-            self._scopes[scope] = (searcher, frozenset(item.id for item in own))
+            own_rows = None if rows is None else rows[chosen]
+            searcher, known = self._scopes.get(scope, (None, frozenset()))
+            if searcher is None:
+                searcher = self._memory.open(own, own_rows)
+            else:
+                searcher.add(own, own_rows)
+            self._scopes[scope] = (searcher, known | {item.id for item in own})
 
     def search(self, query: Query, k: int) -> list[Hit]:
         if query.scope not in self._scopes:

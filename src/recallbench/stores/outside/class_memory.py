@@ -76,11 +76,20 @@ class ClassMemory:
                 found=f"{knowing.text} and {other.text}",
                 remedy=f"let `{other.name}` take {knowing.parameter('scope')} too",
             )
+        if code.filters_time and not (self._search.takes("visible") or self._takes_query):
+            raise UsageError(
+                f"`{code.name}` says filters_time, and its search is not told what was there",
+                expected="search(query, k, visible): how many items, the first that were added, it may return",
+                found=self._search.text,
+                remedy="let `search` take `visible`, or leave out filters_time: then it is replayed",
+            )
         self._run = f"recallbench-{secrets.token_hex(6)}"
         self._shared: Any = None
         self._loop: OwnLoop | None = None
         self._counted = 0
         """The bytes of a shared instance that were told before."""
+        self.timed = False
+        """Whether questions see a part of their scope."""
         self.scored = True
         """Whether each answer so far had scores."""
 
@@ -104,8 +113,20 @@ class ClassMemory:
             instance = self._call(f"being made for scope {scope}", lambda: self._code.object(**self.parameters.values))
             if isinstance(instance, Store):
                 instance.prepare(0 if vectors is None else vectors.shape[1])
+                if self.timed:
+                    instance.expect_time()
             if self._add.takes("scope"):
                 self._shared = instance
+        return ClassSearcher(self, instance, items, self.take(instance, items, vectors))
+
+    def known(self, items: Sequence[Item], returned: Sequence[Any]) -> KnownItems:
+        """Return these items by all that a hit may call them; `returned` is what `add` answered to them."""
+        by_id = self._add.takes("id") or self._add.takes("item")
+        return KnownItems(items, by_id=by_id, by_metadata=self._add.takes("metadata"), returned=returned)
+
+    def take(self, instance: Any, items: Sequence[Item], vectors: Matrix | None) -> list[Any]:
+        """Put items of one scope into an instance; returns what it answered to them."""
+        scope = items[0].scope
         values = [self._values(item, None if vectors is None else vectors[row]) for row, item in enumerate(items)]
         add = self._add
         if self._takes_all():
@@ -113,28 +134,24 @@ class ClassMemory:
             together |= {"vector": vectors, "scope": values[0]["scope"]}
             doing = f"taking the {len(items)} segments of scope {scope}"
             answer: Any = self._call(doing, add.bound(instance, together))
-            returned = list(answer) if isinstance(answer, (list, tuple)) else []
-        else:
-            returned = [
-                self._call(
-                    f"taking segment {number} of {len(items)} of scope {scope}, `{shortened(item.text)}`",
-                    add.bound(instance, value),
-                )
-                for number, (item, value) in enumerate(zip(items, values, strict=True), 1)
-            ]
-        by_id = add.takes("id") or add.takes("item")
-        known = KnownItems(items, by_id=by_id, by_metadata=add.takes("metadata"), returned=returned)
-        return ClassSearcher(self, instance, known)
+            return list(answer) if isinstance(answer, (list, tuple)) else []
+        return [
+            self._call(
+                f"taking segment {number} of {len(items)} of scope {scope}, `{shortened(item.text)}`",
+                add.bound(instance, value),
+            )
+            for number, (item, value) in enumerate(zip(items, values, strict=True), 1)
+        ]
 
     def search(self, instance: Any, query: Query, k: int, known: KnownItems) -> Reading:
         """Return the hits of an instance."""
-        whole = self._search.annotation("query").rpartition(".")[2] == "Query"
         values = {
-            "query": query if whole else query.text,
+            "query": query if self._takes_query else query.text,
             "k": k,
             "vector": query.vector,
             "scope": self._scope(query.scope),
             "asked_at": query.asked_at,
+            "visible": None if query.visible is None else len(query.visible),
         }
         cut = not self._search.takes("k")
         return self._call(
@@ -144,6 +161,11 @@ class ClassMemory:
             expected=HITS,
             otherwise=f"; {GO_ON}",
         )
+
+    @property
+    def _takes_query(self) -> bool:
+        """Whether `search` is given the question with all that is known of it."""
+        return self._search.annotation("query").rpartition(".")[2] == "Query"
 
     def stored_bytes(self, instance: Any) -> int | None:
         """Return how many bytes an instance says that it holds, of a shared one those that came since it was asked."""
@@ -214,8 +236,16 @@ class ClassMemory:
 class ClassSearcher:
     """Searches one scope of a class of the user's."""
 
-    def __init__(self, memory: ClassMemory, instance: Any, known: KnownItems) -> None:
-        self._memory, self._instance, self._known = memory, instance, known
+    def __init__(self, memory: ClassMemory, instance: Any, items: Sequence[Item], returned: Sequence[Any]) -> None:
+        """`returned` is what `add` answered to the items."""
+        self._memory, self._instance, self._items, self._returned = memory, instance, items, returned
+        self._known = memory.known(items, returned)
+
+    def add(self, items: Sequence[Item], vectors: Matrix | None) -> None:
+        """Put more items of the scope into the instance."""
+        more = self._memory.take(self._instance, items, vectors)
+        self._items, self._returned = [*self._items, *items], [*self._returned, *more]
+        self._known = self._memory.known(self._items, self._returned)
 
     def search(self, query: Query, k: int) -> list[tuple[int, float]]:
         """Return the pairs of item id and score."""

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from recallbench.errors import InputError
 from recallbench.stores.outside.answer import GO_ON, question_of
 from recallbench.stores.outside.held_bytes import held_bytes
@@ -23,6 +25,8 @@ class FunctionMemory:
     description = "a function, called for each scope"
     scored = True
     one_caller = ""
+    timed = False
+    """Whether questions see a part of their scope."""
 
     def __init__(self, code: OwnCode, texts: Mapping[str, str]) -> None:
         """`texts` are the values of `--set`; raises UsageError where the function does not take them."""
@@ -32,7 +36,10 @@ class FunctionMemory:
 
     def open(self, items: Sequence[Item], vectors: Matrix | None) -> FunctionSearcher:
         """Return a memory that holds these items of one scope."""
-        searcher = self._code.call(
+        return FunctionSearcher(self._code, self._opened, items, vectors)
+
+    def _opened(self, items: Sequence[Item], vectors: Matrix | None) -> Searcher:
+        searcher: Searcher = self._code.call(
             f"taking the {len(items)} segments of scope {items[0].scope}",
             lambda: self._code.object(items, vectors, **self.parameters.values),
         )
@@ -43,7 +50,7 @@ class FunctionMemory:
                 found=f"a {type(searcher).__name__}",
                 remedy="mend the function, or name the class itself where it has add and search",
             )
-        return FunctionSearcher(self._code, searcher)
+        return searcher
 
     def close(self) -> None:
         """Do nothing: each scope has a searcher of its own."""
@@ -52,14 +59,30 @@ class FunctionMemory:
 class FunctionSearcher:
     """Searches one scope by the function that was returned for it."""
 
-    def __init__(self, code: OwnCode, searcher: Searcher) -> None:
-        self._code, self._searcher = code, searcher
+    def __init__(
+        self,
+        code: OwnCode,
+        opening: Callable[[Sequence[Item], Matrix | None], Searcher],
+        items: Sequence[Item],
+        vectors: Matrix | None,
+    ) -> None:
+        self._code, self._opening, self._items, self._vectors = code, opening, items, vectors
+        self._searcher: Searcher | None = opening(items, vectors)
+        """None while items came that it was not opened with."""
+
+    def add(self, items: Sequence[Item], vectors: Matrix | None) -> None:
+        """Have it opened again, with these items as well, before the next search."""
+        self.close()
+        self._searcher, self._items = None, [*self._items, *items]
+        if vectors is not None and self._vectors is not None:
+            self._vectors = np.concatenate([self._vectors, vectors])
 
     def search(self, query: Query, k: int) -> Any:
         """Return the answer, as pairs of item id and score if it keeps its promise."""
+        searcher = self._current
 
         def answered() -> Any:
-            answer = self._searcher(query, k)
+            answer = searcher(query, k)
             # An answer may do its work only while it is walked. One more than may come tells that there are too
             # many, of an endless one too.
             if isinstance(answer, Iterable) and not isinstance(answer, (list, tuple, str, bytes, Mapping)):
@@ -75,7 +98,7 @@ class FunctionSearcher:
 
     def stored_bytes(self) -> int | None:
         """Return how many bytes the scope takes up, as far as the searcher says so."""
-        return held_bytes(self._code.name, self._searcher, self._code.call)
+        return held_bytes(self._code.name, self._current, self._code.call)
 
     def round_trip(self) -> bool:
         """Return that a function has no transport that is known of."""
@@ -85,3 +108,9 @@ class FunctionSearcher:
         """Close the searcher, where it can be closed."""
         if callable(close := getattr(self._searcher, "close", None)):
             self._code.call("being closed", close)
+
+    @property
+    def _current(self) -> Searcher:
+        if self._searcher is None:
+            self._searcher = self._opening(self._items, self._vectors)
+        return self._searcher

@@ -2,16 +2,20 @@
 
     POST /ingest   {"scope": "…", "items": [{"id": 1, "text": "…", "occurred_at": "…", "importance": 0.5,
                     "vector": […]}]}
-    POST /search   {"scope": "…", "query": "…", "k": 10, "asked_at": "…", "vector": […]}
+    POST /search   {"scope": "…", "query": "…", "k": 10, "asked_at": "…", "vector": […],
+                    "last_visible_id": 105}
                    -> {"hits": [{"id": 1, "score": 0.9}]}
     GET  /version  -> {"version": "…", "needs_vectors": true, "scores_depend_on_k": false,
-                    "several_callers": true, "stored_bytes": 123456, "settings": {…}}     (may be missing)
+                    "several_callers": true, "filters_time": false, "stored_bytes": 123456, "settings": {…}}
+                                                                                 (may be missing)
     POST /forget   {"scope": "…"}                                                (may be missing)
 
 An answer is status 2xx with JSON; that of /ingest and /forget may be empty. Ids are whole numbers, scopes texts that no
 other run uses. The same item may come twice, since whatever fails on the way is sent again: the second replaces the
 first. `occurred_at`, `asked_at` (ISO 8601) and `vector` are left out where there are none; /ingest comes in pieces.
 Searches may come at the same time, over several connections, unless the service says `"several_callers": false`.
+Where a question sees only what was said before it, items come one by one and searches between them, unless the service
+says `"filters_time": true`: then it returns no id above `last_visible_id`, which is left out where all may be returned.
 `stored_bytes`, a whole number of 0 or more, is what it holds then; it is asked once all is in.
 """
 
@@ -60,6 +64,7 @@ class ServerInfo(NamedTuple):
     scores_depend_on_k: bool = False
     several_callers: bool = True
     stored_bytes: int | None = None
+    filters_time: bool = False
 
 
 class HttpStore(Store):
@@ -67,6 +72,7 @@ class HttpStore(Store):
 
     summary: ClassVar[str] = "a memory behind a JSON contract: http://host:port/"
     outside: ClassVar[bool] = True
+    grows: bool = True
     never_cold: ClassVar[str] = ELSEWHERE
 
     @classmethod
@@ -84,6 +90,11 @@ class HttpStore(Store):
     def asks_vectors(cls, request: StoreRequest) -> bool:
         with closing(cls.open(request)) as store:
             return store.about().needs_vectors
+
+    @classmethod
+    def asks_time(cls, request: StoreRequest) -> bool:
+        with closing(cls.open(request)) as store:
+            return store.about().filters_time
 
     @classmethod
     def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
@@ -122,14 +133,14 @@ class HttpStore(Store):
             doing = "asking for its version"
             status, answer = self._web.ask("GET", "/version", None, doing, missing=ABSENT, tries=FIRST_TRIES)
             self._about = _about(self.name, {} if status in ABSENT else answer)
-            self.needs_vectors = self._about.needs_vectors
+            self.needs_vectors, self.filters_time = self._about.needs_vectors, self._about.filters_time
         return self._about
 
     def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
         rows = checked_rows(items, vectors, self._dims) if self._dims else None
         for scope in dict.fromkeys(item.scope for item in items):
             chosen = [row for row, item in enumerate(items) if item.scope == scope]
-            self._known[scope] = frozenset(items[row].id for row in chosen)
+            self._known[scope] = frozenset(self._known.get(scope, ())) | {items[row].id for row in chosen}
             with self._progress.stage("sending items", len(chosen), "items") as advance:
                 for start in range(0, len(chosen), AT_ONCE):
                     piece = [_item(items[row], rows, row) for row in chosen[start : start + AT_ONCE]]
@@ -145,6 +156,8 @@ class HttpStore(Store):
             body["asked_at"] = query.asked_at.isoformat()
         if self._dims:
             body["vector"] = checked_questions([query], self._dims)[0].tolist()
+        if query.visible is not None:
+            body["last_visible_id"] = query.visible.stop - 1
         content, doing = encoded(body), f"searching for {question_of(query)}"
         with self._clock:
             _, answer = self._web.ask("POST", "/search", content, doing)
@@ -237,7 +250,7 @@ def _about(name: str, answer: Any) -> ServerInfo:
         raise _unfit(name, "an object", _shortened(answer))
     version, needs = answer.get("version", "not stated by the server"), answer.get("needs_vectors", True)
     settings, by_k = answer.get("settings", {}), answer.get("scores_depend_on_k", False)
-    several = answer.get("several_callers", True)
+    several, filters = answer.get("several_callers", True), answer.get("filters_time", False)
     if not isinstance(version, str) or not version.strip() or not _line(version):
         raise _unfit(name, f"version as a text of one line, at most {LONGEST} characters", _shortened(version))
     if not isinstance(needs, bool):
@@ -246,6 +259,8 @@ def _about(name: str, answer: Any) -> ServerInfo:
         raise _unfit(name, "scores_depend_on_k as true or false", _shortened(by_k))
     if not isinstance(several, bool):
         raise _unfit(name, "several_callers as true or false", _shortened(several))
+    if not isinstance(filters, bool):
+        raise _unfit(name, "filters_time as true or false", _shortened(filters))
     if (
         not isinstance(settings, dict)
         or len(settings) > LONGEST
@@ -257,7 +272,7 @@ def _about(name: str, answer: Any) -> ServerInfo:
     if held is not None and read_bytes(held) is None:
         raise _unfit(name, "stored_bytes as a whole number of 0 or more", _shortened(held))
     stated = without_secrets({key: str(value) for key, value in sorted(settings.items())})
-    return ServerInfo(version, needs, stated, by_k, several, held)
+    return ServerInfo(version, needs, stated, by_k, several, held, filters)
 
 
 def _line(text: str) -> bool:

@@ -25,6 +25,7 @@ OF_QUERIES = {
     **dict.fromkeys(("vector", "embedding", "query_vector", "query_embedding"), "vector"),
     **dict.fromkeys(SCOPES, "scope"),
     "asked_at": "asked_at",
+    "visible": "visible",
 }
 """What those of `search` get; the first of another name gets the question, a second one that is required k."""
 

@@ -33,6 +33,11 @@ class OwnCode:
         return "class" if isinstance(self.object, type) else "function"
 
     @property
+    def filters_time(self) -> bool:
+        """Return whether it says that a search returns nothing but what was there when the question was asked."""
+        return getattr(self.object, "filters_time", False) is True
+
+    @property
     def version(self) -> str:
         """Return its name, with the version that its module or package states."""
         package = sys.modules.get(self.module.__name__.partition(".")[0])

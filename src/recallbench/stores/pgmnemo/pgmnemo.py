@@ -84,6 +84,7 @@ class PgmnemoStore(Store):
     summary: ClassVar[str] = "the extension pgmnemo, which the protocol was written for"
     options: ClassVar[tuple[StoreOption, ...]] = (FUNCTION, ROW_DATES)
     never_cold: ClassVar[str] = ""
+    grows: bool = True
 
     @classmethod
     def open(cls, request: StoreRequest) -> Self:

@@ -34,6 +34,7 @@ from recallbench.stores.pgvector.sessions import Sessions
 from recallbench.stores.pgvector.settings import SESSION, score_settings
 from recallbench.stores.pgvector.statements import sql
 from recallbench.stores.pgvector.vector_index import VectorIndex, index_states
+from recallbench.stores.pgvector.visible import lexicon, with_time
 from recallbench.stores.pgvector.weights import DEFAULT_WEIGHTS, PARTS, WEIGHTS, Weights
 from recallbench.stores.postgres import wire
 from recallbench.stores.postgres.embedded import EmbeddedServer
@@ -64,6 +65,7 @@ class PgvectorStore(Store):
     summary: ClassVar[str] = "the reference: Postgres with pgvector"
     options: ClassVar[tuple[StoreOption, ...]] = (WEIGHTS, *OF_SCORE, *OPTIONS)
     prefix_stable: bool = True
+    filters_time: bool = True
     never_cold: ClassVar[str] = ""
 
     @classmethod
@@ -138,6 +140,7 @@ class PgvectorStore(Store):
         self._dims = 0
         self._rows = 0
         self._scopes: dict[int, None] = {}
+        self._timed = False
 
     def prepare(self, dims: int) -> None:
         if not 1 <= dims <= 16_000:
@@ -160,6 +163,11 @@ class PgvectorStore(Store):
         except BaseException:
             self.close()
             raise
+
+    def expect_time(self) -> None:
+        with database_errors("preparing its tables"):
+            self._open().execute(sql("schema_timed").encode())
+        self._timed = True
 
     def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
         rows = checked_rows(items, vectors, self._dims)
@@ -184,8 +192,14 @@ class PgvectorStore(Store):
         with database_errors("indexing"):
             if self._weights.bm25:
                 with self._progress.stage("lexicon", len(self._scopes), "scopes") as advance:
-                    build_lexicon(sql("lexicon"), tuple(self._scopes), connection, self._sessions.another, advance)
-                connection.execute("ANALYZE postings")
+                    build_lexicon(
+                        lexicon(timed=self._timed),
+                        tuple(self._scopes),
+                        connection,
+                        self._sessions.another,
+                        advance,
+                    )
+                connection.execute("ANALYZE occurrences" if self._timed else "ANALYZE postings")
             connection.execute("ANALYZE segments")
         if self._index:
             with self._progress.stage(f"building {self._choice.kind}", self._rows, "segments") as advance:
@@ -304,8 +318,15 @@ class PgvectorStore(Store):
         return self._sessions.searching
 
     def _prepared(self, connection: Connection) -> PreparedSearch:
-        text = self._index.statement if self._index else sql("cosine" if self._weights.cosine_only else "recall")
-        return PreparedSearch(connection, text, self._dims, reads_words=not self._weights.cosine_only)
+        whole = "cosine" if self._weights.cosine_only else "recall"
+        text = with_time(self._index.statement if self._index else sql(whole), timed=self._timed)
+        return PreparedSearch(
+            connection,
+            text,
+            self._dims,
+            reads_words=not self._weights.cosine_only,
+            timed=self._timed,
+        )
 
 
 def _plan_of(weights: Weights) -> str:

@@ -29,11 +29,12 @@ NO_OP = b"no_op"
 class PreparedSearch:
     """A statement that is prepared in a session when this is made."""
 
-    def __init__(self, connection: Connection, statement: str, dims: int, *, reads_words: bool) -> None:
-        """`reads_words` says that the statement asks for texts and moments beside vectors."""
+    def __init__(self, connection: Connection, statement: str, dims: int, *, reads_words: bool, timed: bool) -> None:
+        """`reads_words` says that the statement asks for texts and moments beside vectors, `timed` that it asks for the
+        first id that a question does not see."""
         self._connection = connection
         self._dims = dims
-        self._reads_words = reads_words
+        self._reads_words, self._timed = reads_words, timed
         self._pending: PendingBlock | None = None
         self._has_no_op = False
         self.clock = CallClock()
@@ -42,7 +43,8 @@ class PreparedSearch:
             row = connection.execute("SELECT 'vector'::regtype::oid, 'vector[]'::regtype::oid").fetchone()
             assert row is not None
             self._vector, vectors = row
-            types = (wire.INT4_ARRAY, vectors, wire.TEXT_ARRAY, wire.TIMESTAMPTZ_ARRAY, 20)
+            types = [wire.INT4_ARRAY, vectors, wire.TEXT_ARRAY, wire.TIMESTAMPTZ_ARRAY, wire.INT8]
+            types += [wire.INT8_ARRAY] if timed else []
             connection.pgconn.send_prepare(STATEMENT, statement.encode(), types)
             push(connection.pgconn)
         self._checked(PendingBlock(connection.pgconn).receive())
@@ -82,7 +84,8 @@ class PreparedSearch:
     def plan(self) -> str:
         """Return the plan that every question runs by."""
         self.settle()
-        statement = b"EXPLAIN (COSTS OFF) EXECUTE recall ('{}', '{}', '{}', '{}', 50)"
+        befores = b", '{}'" if self._timed else b""
+        statement = b"EXPLAIN (COSTS OFF) EXECUTE recall ('{}', '{}', '{}', '{}', 50" + befores + b")"
         with database_errors("explaining its plan"):
             rows: list[Any] = self._connection.execute(statement).fetchall()
         return "\n".join(
@@ -104,13 +107,17 @@ class PreparedSearch:
             texts = wire.text_array([query.text for query in queries])
             moments = wire.timestamp_array([query.asked_at for query in queries])
         scopes = wire.int4_array([query.scope for query in queries])
-        return scopes, wire.vector_array(vectors, self._vector), texts, moments, k.to_bytes(8, "big")
+        parameters = scopes, wire.vector_array(vectors, self._vector), texts, moments, k.to_bytes(8, "big")
+        if not self._timed:
+            return parameters
+        befores = [wire.LARGEST if query.visible is None else query.visible.stop for query in queries]
+        return *parameters, wire.int8_array(befores)
 
     def _send(self, parameters: Any) -> PendingBlock:
         self.settle()
         pgconn = self._connection.pgconn
         with database_errors("searching"):
-            pgconn.send_query_prepared(STATEMENT, parameters, (1,) * 5, 1)
+            pgconn.send_query_prepared(STATEMENT, parameters, (1,) * len(parameters), 1)
             push(pgconn)
         self._pending = PendingBlock(pgconn)
         return self._pending

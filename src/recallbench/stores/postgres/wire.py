@@ -16,8 +16,10 @@ from recallbench.stores.store import Hit, Item, Matrix
 HEADER = b"PGCOPY\n\xff\r\n\0" + pack(">ii", 0, 0)
 TRAILER = pack(">h", -1)
 NULL = pack(">i", -1)
-INT4, TEXT, TIMESTAMPTZ = 23, 25, 1184
-INT4_ARRAY, TEXT_ARRAY, TIMESTAMPTZ_ARRAY = 1007, 1009, 1185
+INT4, INT8, TEXT, TIMESTAMPTZ = 23, 20, 25, 1184
+INT4_ARRAY, INT8_ARRAY, TEXT_ARRAY, TIMESTAMPTZ_ARRAY = 1007, 1016, 1009, 1185
+LARGEST = (1 << 63) - 1
+"""The largest number of eight bytes."""
 ARRAY_HEADER = 20
 NUMBER_SIZE = 12
 """A value of eight bytes and its size before it."""
@@ -67,6 +69,11 @@ def vector_array(matrix: Matrix, oid: int) -> bytes:
 def int4_array(numbers: Sequence[int]) -> bytes:
     """Return whole numbers as int4[]."""
     return _array(INT4, [pack(">i", number) for number in numbers])
+
+
+def int8_array(numbers: Sequence[int]) -> bytes:
+    """Return whole numbers as int8[]."""
+    return _array(INT8, [pack(">q", number) for number in numbers])
 
 
 def text_array(texts: Sequence[str]) -> bytes:

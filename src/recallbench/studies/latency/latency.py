@@ -234,7 +234,12 @@ def _sizes(
 ) -> Iterable[tuple[int, Haystacks]]:
     """Yield each size with its haystacks."""
     if choices.sizes == (1,):
-        yield 1, lambda: select_haystacks(corpus.haystacks(), pool=options.pooled, limit=options.limit)
+        yield (
+            1,
+            lambda: select_haystacks(
+                corpus.haystacks(), pool=options.pooled, limit=options.limit, ignore_time=options.time == "ignored"
+            ),
+        )
         return
     sizes = find_sizes(corpus, options.corpus, choices.sizes, choices.distractors, progress)
     for factor in sizes.factors:

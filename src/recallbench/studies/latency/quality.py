@@ -44,16 +44,15 @@ def answer_worth(calls: Sequence[LoadCall], requests: Sequence[Request], depth: 
         key = (call.question, id(call.hits))
         if key not in ranked:
             request = requests[call.question]
-            scope = request.scope
-            hits = call.hits or ()
-            ranking = rank_hits(request.question.id, hits, scope.first_id, scope.size, depth, store)
+            question, scope, hits = request.question.id, request.scope, call.hits or ()
+            ranking = rank_hits(question, hits, scope.first_id, scope.size, depth, store, request.candidates)
             ranked[key] = ranking.positions
         positions.append(ranked[key])
     questions = [requests[call.question].question for call in calls]
     judged = judge(
         positions,
         [question.gold for question in questions],
-        [requests[call.question].scope.size for call in calls],
+        [requests[call.question].candidates for call in calls],
         depth,
         None,
         [question.one_find for question in questions],

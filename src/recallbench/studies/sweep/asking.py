@@ -86,7 +86,7 @@ class AskedSystem:
         result = self._retrieval
         first = len(result.rankings)
         result.questions += missing
-        result.candidates += [request.scope.size for request in requests]
+        result.candidates += [request.candidates for request in requests]
         timed = frozenset(first + place for place, question in enumerate(missing) if question.id in self._timed)
         with self._progress.stage("asking", len(missing) * (1 if result.short is None else 2), "answers") as advance:
             ask(store, requests, result, advance, timed, self._progress, self._callers)

@@ -71,7 +71,7 @@ class Answers:
         return Retrieval(
             calls,
             list(questions),
-            [sizes[question.scope] for question in questions],
+            [question.candidates(sizes[question.scope]) for question in questions],
             rankings(self.deep),
             None if self.short is None else rankings(self.short),
         )

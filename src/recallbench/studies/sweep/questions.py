@@ -53,7 +53,9 @@ class Parts:
 def open_questions(corpus: Corpus, options: Options) -> SweepQuestions:
     """Return the haystacks that every point is filled with; raises what is wrong with the corpus."""
     survey = corpus.survey()
-    haystacks = select_haystacks(corpus.haystacks(), pool=options.pooled, limit=options.limit)
+    haystacks = select_haystacks(
+        corpus.haystacks(), pool=options.pooled, limit=options.limit, ignore_time=options.time == "ignored"
+    )
     return SweepQuestions(list(haystacks), survey)
 
 

@@ -13,19 +13,11 @@ WITH factors AS MATERIALIZED (
 )
 SELECT best.ids, best.scores
 FROM factors f
-CROSS JOIN unnest($1::integer[], $2::vector[], $3::text[], $4::timestamptz[]) WITH ORDINALITY
-    AS asked (scope, embedding, question, asked_at, turn)
+CROSS JOIN unnest($1::integer[], $2::vector[], $3::text[], $4::timestamptz[]:moments) WITH ORDINALITY
+    AS asked (scope, embedding, question, asked_at:before, turn)
 CROSS JOIN LATERAL (
     WITH
-    -- Each lexeme of the question counts once, however often it is asked.
-    lexical AS (
-        SELECT posting.id, sum(posting.impact) AS bm25
-        FROM postings p, unnest(p.ids, p.impacts) AS posting (id, impact)
-        WHERE p.scope = asked.scope
-            AND p.lexeme = ANY (tsvector_to_array(to_tsvector('pg_catalog.english', asked.question)))
-        GROUP BY posting.id
-    ),
-    apart AS (
+:lexical    apart AS (
         SELECT
             s.id,
             f.cosine * (1 - (s.embedding <=> asked.embedding))
@@ -35,7 +27,7 @@ CROSS JOIN LATERAL (
             )
             + f.importance * CASE WHEN s.importance >= f.importance_threshold THEN s.importance ELSE 0 END AS score
         FROM segments s LEFT JOIN lexical ON lexical.id = s.id
-        WHERE s.scope = asked.scope
+        WHERE s.scope = asked.scope:visible
         WINDOW scope AS ()
     ),
     placed AS (SELECT id, score, row_number() OVER (ORDER BY score DESC, id) AS place FROM apart),
