@@ -52,6 +52,13 @@ def interval(part: EstimatePart | IntervalPart | AnswerSharePart | Estimate, val
     return Markup(f"{part.low:.4f} to {part.high:.4f}{short}")
 
 
+def rate(value: float | None) -> str:
+    """Return how often a second, with four digits that count, and never as a power of ten."""
+    if value is None:
+        return "–"
+    return f"{float(f'{value:.4g}'):.10g}"
+
+
 def milliseconds(value: float | None) -> str:
     """Return a time at three digits, as far as it has any before the point; a dash where there is none."""
     if value is None:

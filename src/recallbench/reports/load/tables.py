@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recallbench.reports.cells import figure, milliseconds, share, system_name
+from recallbench.reports.cells import figure, milliseconds, rate, share, system_name
 from recallbench.reports.table import Table
 from recallbench.results.load.levels import LatencyDocument, LevelPart, LoadPercentilePart, MeasuredSystemPart
 from recallbench.scoring.load.figures import STORE_CALL
@@ -46,7 +46,7 @@ def level_table(document: LatencyDocument) -> Table:
             *_named(row, several, sizes),
             "–" if row.utilisation is None else share(row.utilisation),
             str(row.n),
-            f"{row.throughput:.4g}",
+            rate(row.throughput),
             *(percentile(found) for found in (row.p50, row.p95, row.p99)),
             milliseconds(row.slowest_ms),
             "–" if row.rate is None else milliseconds(row.lag_p99_ms),
@@ -79,7 +79,7 @@ def difference_table(document: LatencyDocument) -> Table:
     rows = [
         [
             *([f"{found.size}x"] if len({each.size for each in document.differences}) > 1 else []),
-            f"closed, {found.clients}" if found.rate is None else f"open, {found.rate:.4g}/s",
+            f"closed, {found.clients}" if found.rate is None else f"open, {rate(found.rate)}/s",
             found.percentile,
             milliseconds(found.first),
             milliseconds(found.second),
@@ -124,7 +124,7 @@ def _named(row: LevelPart, several: bool, sizes: bool) -> list[str]:
     return [
         *([row.side] if several else []),
         *([f"{row.size}x ({row.stored})"] if sizes else []),
-        "closed" if row.rate is None else f"open, {row.rate:.4g}/s",
+        "closed" if row.rate is None else f"open, {rate(row.rate)}/s",
         str(row.clients),
     ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from recallbench.corpora.labelled_sets.set_name import short_names
-from recallbench.reports.cells import milliseconds
+from recallbench.reports.cells import milliseconds, rate
 from recallbench.reports.latency import impossible_sentence
 from recallbench.reports.load.tables import named_system, percentile
 from recallbench.results.load.levels import LatencyDocument, LevelPart
@@ -67,10 +67,10 @@ def conclusion(document: LatencyDocument) -> str:
         name = _of(document, part.side) or "The store "
         where = _at(document, part.size)
         if part.reached:
-            sentences.append(f"{name}saturates{where} at {clients} with {part.rate:.4g} answers a second.")
+            sentences.append(f"{name}saturates{where} at {clients} with {rate(part.rate)} answers a second.")
         else:
             why = "one client asks alone" if part.why_alone else "more were not tried"
-            sentences.append(f"{name}gives{where} {part.rate:.4g} answers a second to {clients}; {why}.")
+            sentences.append(f"{name}gives{where} {rate(part.rate)} answers a second to {clients}; {why}.")
         rows = [row for row in document.rows if (row.side, row.size, row.kind) == (part.side, part.size, "open")]
         if rows:
             row = min(rows, key=lambda row: abs((row.utilisation or 0.0) - TYPICAL))
@@ -104,7 +104,7 @@ def believable(document: LatencyDocument) -> str:
 
 
 def _waiting(row: LevelPart) -> str:
-    at = f"At {row.rate:.4g} a second" + (f" ({row.utilisation:.0%} of that)" if row.utilisation is not None else "")
+    at = f"At {rate(row.rate)} a second" + (f" ({row.utilisation:.0%} of that)" if row.utilisation is not None else "")
     if row.p95.value is None:
         return f"{at} nothing was answered."
     marks = [*(["void"] if row.void else []), *(["saturated"] if row.saturated else [])]
@@ -115,7 +115,7 @@ def _decided(document: LatencyDocument) -> Sequence[str]:
     opened = [found for found in document.differences if found.rate is not None and found.percentile == "p95"]
     corrected = holm([found.p for found in opened])
     told = [
-        f"At {found.rate:.4g} a second {'B' if found.difference > 0 else 'A'} is slower: p95 of blocks "
+        f"At {rate(found.rate)} a second {'B' if found.difference > 0 else 'A'} is slower: p95 of blocks "
         f"{abs(found.difference):.3g} ms apart, p {p:.3f} (Holm, {len(opened)} open loops)."
         for found, p in zip(opened, corrected, strict=True)
         if p <= 0.05
