@@ -123,7 +123,7 @@ def test_two_turns_of_one_system_differ_once_in_twenty(share: float, expected: i
 
 
 @pytest.mark.marked
-@pytest.mark.parametrize("rate", [None, 1500.0])
+@pytest.mark.parametrize("rate", [None, 6000.0])
 def test_real_turns_of_one_store_differ_once_in_twenty(rate: float | None) -> None:
     """60 comparisons of a store in this process with itself, 20 blocks each: 3 of 60 are to be expected, 8 are not."""
     rng, rejected = np.random.default_rng(1), 0

@@ -175,6 +175,8 @@ def _stated_value(flag: str, options: Mapping[str, Any], metrics: Metrics) -> tu
             return spelling, options[spelling]
     if name in (MAX_TOKENS, "pipeline"):
         return name, None
+    if name == "time":  # recorded only where it is not kept
+        return name, "kept"
     # Some options are in metrics.json under their own name.
     return name, metrics.retrieval.model_dump().get(name, _UNKNOWN)
 
