@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import gt, neg
 
 from recallbench.errors import InputError
 from recallbench.stores.promises import Breach, find_breach
@@ -47,13 +48,15 @@ def sort_hits(hits: Sequence[tuple[int, float]]) -> tuple[tuple[int, ...], tuple
 
     Ids grow with the haystack position, so equal scores fall into haystack order whatever the store did with them.
     """
-    if not hits:
-        return (), ()
-    ids, scores = zip(*hits, strict=True)
-    if len(set(ids)) == len(set(scores)) == len(ids) and list(scores) == sorted(scores, reverse=True):
-        return ids, scores  # what most stores return: in order already, without ties or repeats
+    ids, scores = zip(*hits, strict=True) if hits else ((), ())
+    return _sorted(ids, scores)
+
+
+def _sorted(ids: Sequence[int], scores: Sequence[float]) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    if all(map(gt, scores, scores[1:])) and len(set(ids)) == len(ids):
+        return tuple(ids), tuple(scores)  # what most stores return: in order already, without ties or repeats
     first: dict[int, float] = {}
-    for score, id in sorted((-score, id) for id, score in hits):
+    for score, id in sorted(zip(map(neg, scores), ids, strict=True)):
         first.setdefault(id, -score)
     return tuple(first), tuple(first.values())
 
@@ -70,7 +73,7 @@ def rank_hits(
     breach = find_breach(ids, scores, k=k, known=known, ordered=False, repeats=True)
     if breach:
         raise _refusal(breach, question_id, hits, range(first_id, first_id + size), known, k, store)
-    ids, scores = sort_hits(hits)
+    ids, scores = _sorted(ids, scores)
     return Ranking(question_id, tuple([id - first_id for id in ids]), scores)
 
 

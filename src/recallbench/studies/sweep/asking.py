@@ -133,10 +133,10 @@ class AskedSystem:
         """Take over what was answered from this place on."""
         result, kept = self._retrieval, self.answers
         result.failures.refuse_all_failed(len(result.questions))
-        kept.deep |= {ranking.question_id: list(ranking.positions) for ranking in result.rankings[first:]}
+        kept.deep |= {ranking.question_id: ranking.positions for ranking in result.rankings[first:]}
         if result.short is not None:
             short = kept.short if kept.short is not None else {}
-            kept.short = short | {ranking.question_id: list(ranking.positions) for ranking in result.short[first:]}
+            kept.short = short | {ranking.question_id: ranking.positions for ranking in result.short[first:]}
         kept.failed |= {id: error.brief for id, error in result.failures.reasons.items()}
         warm = [time for time in result.timings.sample if time.state == "warm"]
         kept.milliseconds |= {time.question_id: round(time.milliseconds, 4) for time in warm}

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from recallbench.compare.rules import USD_PER_1000, Requirement
-from recallbench.results.figures import estimate_part, rounded
-from recallbench.results.metrics import EstimatePart
+from recallbench.results.figures import rounded
 from recallbench.results.sweep.document import P95, USD, ChoicePart, SweepKneePart
 from recallbench.scoring.calls import clusters_of
 from recallbench.scoring.choice.best_set import best_set, cheapest, raced_set
@@ -17,7 +16,6 @@ from recallbench.scoring.choice.front import front
 from recallbench.scoring.choice.knee import WORTH, knee
 from recallbench.scoring.choice.non_inferior import non_inferior
 from recallbench.scoring.choice.race import Raced
-from recallbench.scoring.estimate import estimates
 from recallbench.scoring.judgement import Floats
 from recallbench.scoring.paired import paired
 from recallbench.scoring.quantiles import quantile
@@ -135,17 +133,6 @@ def choose(
 def latency(outcome: PointOutcome, share: float) -> float | None:
     """Return a percentile of the single warm searches of a point; None where none was timed."""
     return None if outcome.answers is None else quantile(list(outcome.answers.milliseconds.values()), share)
-
-
-def estimate_at(outcome: PointOutcome, questions: SweepQuestions, places: Sequence[int]) -> EstimatePart | None:
-    """Return the estimate of a point over the questions at these places; None where it was not asked all of them."""
-    if not places or not outcome.has(questions, places):
-        return None
-    judged = outcome.judged(questions, places)
-    everything = {"all": np.ones(len(places), dtype=bool)}
-    found = estimates([outcome.point.measure], judged, clusters_of(questions.at(places)), everything)["all"][0]
-    part: EstimatePart = rounded(estimate_part(found))
-    return part
 
 
 def _front(

@@ -27,9 +27,9 @@ def usd_per_1000(outcome: PointOutcome, questions: SweepQuestions, prices: Price
     characters = 0
     for question in asked:
         shallow = short is not None and k <= outcome.point.plan.rules.default_k
-        hits = (short or {}).get(question.id, []) if shallow else answers.deep[question.id]
+        hits = (short or {}).get(question.id, ()) if shallow else answers.deep[question.id]
         of_scope = lengths[question.scope]
-        characters += sum(of_scope[hit] for hit in hits[:k])
+        characters += sum(map(of_scope.__getitem__, hits[:k]))
     search = sum(answers.milliseconds.values()) / len(answers.milliseconds) * prices.processor_hour / _HOUR_MS
     context = characters / len(asked) / CHARACTERS * model.fresh / _MILLION
     return round(1000 * (search + context), 6)

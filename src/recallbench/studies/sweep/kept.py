@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import json
 import zlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -18,6 +18,7 @@ from recallbench.whole_file import write_errors, write_whole
 
 FOLDER = "sweeps"
 """The folder of kept answers, in that of the vectors."""
+_T = TypeVar("_T")
 FAST = 1
 """The level of compression: a race keeps the answers of a point after each block."""
 
@@ -28,9 +29,9 @@ class Answers:
 
     version: str
     """As its store stated it."""
-    deep: dict[str, list[int]] = field(default_factory=dict)
+    deep: dict[str, tuple[int, ...]] = field(default_factory=dict)
     """Haystack positions by question, best first."""
-    short: dict[str, list[int]] | None = None
+    short: dict[str, tuple[int, ...]] | None = None
     """Those of calls for fewer hits; None where the store is prefix-stable, and one call serves both."""
     milliseconds: dict[str, float] = field(default_factory=dict)
     """Of the questions that were asked one by one, warm."""
@@ -54,19 +55,28 @@ class Answers:
         """
         if self.cpu == cpu or not self.milliseconds:
             return self
-        timed = self.milliseconds
+        return self.without(self.milliseconds)
 
-        def others(kept: Mapping[str, list[int]]) -> dict[str, list[int]]:
-            return {id: positions for id, positions in kept.items() if id not in timed}
+    def without(self, ids: Collection[str]) -> Answers:
+        """Return them as if these questions had not been asked."""
+
+        def others(kept: Mapping[str, _T]) -> dict[str, _T]:
+            return {id: value for id, value in kept.items() if id not in ids}
 
         short = None if self.short is None else others(self.short)
-        return replace(self, deep=others(self.deep), short=short, milliseconds={})
+        return replace(
+            self,
+            deep=others(self.deep),
+            short=short,
+            milliseconds=others(self.milliseconds),
+            failed=others(self.failed),
+        )
 
     def retrieval(self, questions: Sequence[Question], sizes: Mapping[str, int], calls: Calls) -> Retrieval:
         """Return the answers to these questions as every scorer takes them; `sizes` are those of the haystacks."""
 
-        def rankings(kept: Mapping[str, list[int]]) -> list[Ranking]:
-            return [Ranking(question.id, tuple(kept[question.id]), ()) for question in questions]
+        def rankings(kept: Mapping[str, tuple[int, ...]]) -> list[Ranking]:
+            return [Ranking(question.id, kept[question.id], ()) for question in questions]
 
         return Retrieval(
             calls,
@@ -95,16 +105,13 @@ class SweepCache:
 
     def keep(self, address: str, answers: Answers) -> None:
         """Keep answers; those that failed are left out, to be asked again."""
-        whole = {each.name: getattr(answers, each.name) for each in fields(answers) if each.name != "failed"}
-        for name in ("deep", "short", "milliseconds"):
-            if answers.failed and whole[name] is not None:
-                whole[name] = {id: value for id, value in whole[name].items() if id not in answers.failed}
+        answered = answers.without(answers.failed) if answers.failed else answers
         with write_errors(
             f"answers can't be kept in {self._folder}",
             expected="a writable place with room for it",
             remedy="free some room, or name another place with --cache-dir",
         ):
-            write_whole(self._path(address), gzip.compress(json.dumps(whole).encode(), FAST, mtime=0))
+            write_whole(self._path(address), gzip.compress(_ANSWERS.dump_json(answered), FAST, mtime=0))
 
     def drop(self, address: str) -> None:
         """Forget what is kept at an address."""

@@ -67,6 +67,13 @@ class PointOutcome:
         rankings = retrieval.rankings if shallow is None else shallow
         return judge_positions(retrieval, [ranking.positions[:k] for ranking in rankings], measure.k)
 
+    def asked(self, questions: SweepQuestions) -> list[int]:
+        """Return the places of the questions that it was asked."""
+        if self.failure or self.answers is None:
+            return []
+        answered = self.answers.deep
+        return [place for place, question in enumerate(questions.asked) if question.id in answered]
+
     def has(self, questions: SweepQuestions, places: Sequence[int]) -> bool:
         """Return whether all of these questions were asked of it."""
         return not self.failure and self.answers is not None and not self.answers.missing(questions.at(places))

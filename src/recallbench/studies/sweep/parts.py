@@ -15,11 +15,11 @@ from recallbench.scoring.choice.race import Raced
 from recallbench.scoring.choice.split import Split
 from recallbench.scoring.measures.measure import Measure
 from recallbench.stores.registry import variant_of
-from recallbench.studies.sweep.choosing import SHARES, Chosen, SweepCandidates, estimate_at, latency
+from recallbench.studies.sweep.choosing import SHARES, Chosen, SweepCandidates, latency
 from recallbench.studies.sweep.file import SweepFile
 from recallbench.studies.sweep.measuring import PointOutcome
 from recallbench.studies.sweep.parameters import value_in_force
-from recallbench.studies.sweep.slicing import sliced_estimates
+from recallbench.studies.sweep.slicing import point_estimates
 
 
 def sweep_document(
@@ -104,9 +104,8 @@ def _point_part(
     dropped_after: int | None,
     parameters: Sequence[str],
 ) -> SweepPointPart:
-    plan, answers, questions, name = outcome.point.plan, outcome.answers, candidates.questions, outcome.point.name
-    held_out, slices = sliced_estimates(outcome, questions, candidates.held_out)
-    tuning = estimate_at(outcome, questions, candidates.tuning)
+    plan, answers, name = outcome.point.plan, outcome.answers, outcome.point.name
+    estimates = point_estimates(outcome, candidates)
     return SweepPointPart(
         name=name,
         parameters=without_secrets(outcome.point.parameters),
@@ -116,10 +115,10 @@ def _point_part(
         pipeline=plan.pipeline.words() if plan.pipeline is not None else "",
         embedder=plan.embedder,
         version="" if answers is None else answers.version,
-        estimate=estimate_at(outcome, questions, range(len(questions.asked))),
-        tuning=None if tuning is None else tuning.value,
-        held_out=held_out,
-        slices=slices,
+        estimate=estimates.everything,
+        tuning=None if estimates.tuning is None else estimates.tuning.value,
+        held_out=estimates.held_out,
+        slices=estimates.slices,
         dropped_after=dropped_after,
         passes=name in chosen.passing,
         in_set=name in chosen.part.set,
