@@ -41,8 +41,9 @@ class Target:
         split = self.split
         if of_hub(self.name):
             needs_no_judgements = self.matching.by_text and self.matching.method != "hybrid"
-            split = split if needs_no_judgements else split or DEFAULT_SPLIT
             hub_set = find_hub_set(self.name, self.qrels_revision)
+            if hub_set.task is None:
+                split = split if needs_no_judgements else split or DEFAULT_SPLIT
             folder = obtain_set(hub_set, split, parse_pins(self.pin), options.environ, progress)
         elif self.qrels_revision or self.pin:
             raise UsageError(

@@ -1,4 +1,4 @@
-"""Labelled sets of the hub in BEIR's layout: fetched by name at a pinned revision, and checked by their hashes."""
+"""Labelled sets of the hub, in BEIR's layout or as a task of several: fetched at a pinned revision, checked by hash."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from pathlib import Path
 
 from recallbench import hub
 from recallbench.corpora.labelled_sets.hub_record import read_record, sets_folder, write_record
-from recallbench.corpora.labelled_sets.labelled_files import DOCUMENTS, JUDGEMENTS, QUERIES
+from recallbench.corpora.labelled_sets.hub_tasks import HubTask, find_task, tasks_of
+from recallbench.corpora.labelled_sets.labelled_records import DOCUMENTS, JUDGEMENTS, QUERIES
 from recallbench.corpora.records import HubFiles
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import Blocked, InputError, UsageError
@@ -44,11 +45,24 @@ class HubSet:
     qrels_repo: str = ""
     """Empty where `qrels/` lies in the dataset itself."""
     qrels_revision: str = ""
+    task: HubTask | None = None
+    """None for a dataset that is one set."""
 
     @property
     def folder(self) -> str:
         apart = f"+{self.qrels_revision}" if self.qrels_revision else ""
-        return f"{self.repo.replace('/', '--')}@{self.revision}{apart}"
+        task = f"#{self.task.name.replace('/', '+')}" if self.task else ""
+        return f"{self.repo.replace('/', '--')}@{self.revision}{apart}{task}"
+
+    def published(self, name: str) -> tuple[str, str, list[str]]:
+        """Return where a file of the set is published: dataset, revision, and the names that it may have there."""
+        if self.task is not None:
+            return self.repo, self.revision, [f"{self.task.folder}/{name}"]
+        if not name.startswith(JUDGEMENTS):
+            return self.repo, self.revision, [f"{name}.gz", name]
+        if self.qrels_repo:
+            return self.qrels_repo, self.qrels_revision, [Path(name).name]
+        return self.repo, self.revision, [name]
 
 
 @cache
@@ -63,8 +77,23 @@ def known_sets() -> dict[str, HubSet]:
 def find_hub_set(name: str, qrels_revision: str | None = None) -> HubSet:
     """Return the set of `hub:OWNER/NAME@<40 hex>` or a short name; raises UsageError for a revision that may move.
 
-    A short name stands for one revision for ever.
+    A short name stands for one revision for ever. `#TASK` behind either names a task of a dataset that holds several.
     """
+    whole, hash_sign, task = name.partition("#")
+    hub_set = _find_dataset(whole, qrels_revision)
+    if not hash_sign and not tasks_of(hub_set.repo):
+        return hub_set
+    if qrels_revision is not None:
+        raise UsageError(
+            f"{name} has its judgements in itself",
+            expected="no --qrels-revision with a task",
+            found=f"--qrels-revision {qrels_revision}",
+            remedy="leave it out",
+        )
+    return replace(hub_set, task=find_task(hub_set.repo, task))
+
+
+def _find_dataset(name: str, qrels_revision: str | None) -> HubSet:
     short = name.removeprefix(PREFIX)
     if "/" not in short and "@" not in short:
         if short in known_sets() and qrels_revision is None:
@@ -122,9 +151,17 @@ def obtain_set(
     """
     folder = sets_folder(environ) / hub_set.folder
     known = read_record(folder) or HubFiles(
-        hub_set.repo, hub_set.revision, hub_set.qrels_repo, hub_set.qrels_revision, {}, frozenset()
+        hub_set.repo,
+        hub_set.revision,
+        hub_set.qrels_repo,
+        hub_set.qrels_revision,
+        {},
+        frozenset(),
+        hub_set.task.name if hub_set.task else "",
     )
     needed = [DOCUMENTS, QUERIES, *([] if split is None else [f"{JUDGEMENTS}/{_check_split(split)}.tsv"])]
+    if hub_set.task is not None:
+        needed = list(hub_set.task.files)
     record = known
     with write_errors(
         f"{folder}: can't be written",
@@ -189,11 +226,7 @@ def _fetched(
 
 def _downloaded(hub_set: HubSet, name: str, environ: Mapping[str, str], progress: Progress) -> tuple[Path, str]:
     """Return the published file in the hub's cache, and its name there."""
-    repo, revision, remotes = hub_set.repo, hub_set.revision, [f"{name}.gz", name]
-    if name.startswith(JUDGEMENTS):
-        remotes = [name]
-        if hub_set.qrels_repo:
-            repo, revision, remotes = hub_set.qrels_repo, hub_set.qrels_revision, [Path(name).name]
+    repo, revision, remotes = hub_set.published(name)
     for remote in remotes:
         if cached := hub.cached_file(repo, remote, revision, environ, repo_type="dataset"):
             return cached, remote
@@ -207,7 +240,9 @@ def _downloaded(hub_set: HubSet, name: str, environ: Mapping[str, str], progress
     except hub.Unreachable as error:
         raise Blocked(
             f"{' or '.join(remotes)} of {repo} can't be fetched at {revision}",
-            expected="a dataset of the hub in BEIR's layout, at a commit that it has",
+            expected="a dataset of the hub in BEIR's layout, at a commit that it has"
+            if hub_set.task is None
+            else f"the file of the task {hub_set.task.name}, at a commit that has it",
             found=str(error),
             remedy=_remedy(hub_set, name, error, environ),
         ) from None
@@ -216,6 +251,13 @@ def _downloaded(hub_set: HubSet, name: str, environ: Mapping[str, str], progress
 def _remedy(hub_set: HubSet, name: str, error: hub.Unreachable, environ: Mapping[str, str]) -> str:
     if hub.is_offline(environ):
         return "unset HF_HUB_OFFLINE; once fetched, the set is used without the network"
+    if isinstance(error, hub.Missing) and hub_set.task is not None:
+        known = [
+            f"{PREFIX}{short}#{hub_set.task.name}"
+            for short, entry in known_sets().items()
+            if entry.repo == hub_set.repo
+        ]
+        return f"name another commit: {known[0]} stands for one that has it" if known else "name another commit"
     if isinstance(error, hub.Missing) and name.startswith(JUDGEMENTS) and not hub_set.qrels_repo:
         apart = f"where the judgements are a dataset of their own, {hub_set.repo}-qrels, name its commit"
         return f"name another --split; {apart} with --qrels-revision"
