@@ -12,7 +12,7 @@ from recallbench.corpora.labelled_sets.set_name import is_set_name, parse_set_na
 from recallbench.corpora.registry import CORPORA
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import system
-from recallbench.reports.units import UnitPart, UnitRowPart, UnitsPart
+from recallbench.reports.units.units_part import CorpusUnitPart, UnitRowPart, UnitsPart
 from recallbench.results.metrics import Metrics
 from recallbench.results.rankings import Rankings
 from recallbench.scoring.judgement import Bools
@@ -78,7 +78,9 @@ def _side_by_side(corpus: str, units: ByUnit, measures: Sequence[Measure]) -> Un
         n=len(common),
         measures=list(map(str, measures)),
         units=[
-            UnitPart(unit=unit, corpus=_metrics(entrant).corpus.name, per_haystack=_mean_candidates(entrant, common))
+            CorpusUnitPart(
+                unit=unit, corpus=_metrics(entrant).corpus.name, per_haystack=_mean_candidates(entrant, common)
+            )
             for unit, entrant in first.items()
         ],
         rows=sorted(parts, key=lambda part: -(part.estimates[0][0].value or 0.0)),
@@ -110,7 +112,7 @@ def _system(entrant: Entrant) -> tuple[str, str]:
 
 
 def _unit_of_set(entrant: Entrant) -> str:
-    return f"document of {visible(parse_set_name(_metrics(entrant).corpus.name).folder)}"
+    return visible(parse_set_name(_metrics(entrant).corpus.name).folder)
 
 
 def _metrics(entrant: Entrant) -> Metrics:

@@ -13,7 +13,8 @@ from recallbench.reports.panel import LINE, Axis, Panel
 from recallbench.reports.part import DocumentPart
 from recallbench.reports.plot import Plot
 from recallbench.reports.table import Table
-from recallbench.reports.units import UnitsPart, unit_sentences, unit_table
+from recallbench.reports.units.unit_table import unit_sentences, unit_table
+from recallbench.reports.units.units_part import UnitsPart
 from recallbench.results.metrics import EstimatePart
 
 SHORTEST = 36

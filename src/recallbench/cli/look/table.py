@@ -156,7 +156,7 @@ def _published(path: Path, base: Rankings | None, measures: Sequence[Measure], c
 
 def _print(ranked: Standings, format: str) -> None:
     from recallbench.reports import standings as report
-    from recallbench.reports.units import unit_sentences, unit_table
+    from recallbench.reports.units.unit_table import unit_sentences, unit_table
 
     if format == "json":
         print(plain(ranked.model_dump_json(indent=1)))

@@ -8,7 +8,7 @@ from typing import Any
 
 from recallbench.errors import InputError
 from recallbench.escaping.terminal import shortened
-from recallbench.stores.outside.sources import DERIVED, PER_HIT, TOLD, Entry, fold, most_entries, repeated
+from recallbench.stores.outside.sources import DERIVED, PER_HIT, TOLD, FoundItem, fold, most_entries, repeated
 from recallbench.stores.promises import Breach, find_breach
 from recallbench.stores.store import Hit, Query
 
@@ -42,7 +42,7 @@ class Contract:
         if not isinstance(pairs, Iterable) or isinstance(pairs, (str, bytes, Mapping)):
             description = "None" if pairs is None else f"a {type(pairs).__name__}"
             raise self.broken(query, "a list of (id, score) pairs", description)
-        entries = [pair if isinstance(pair, Entry) else self._entry(pair, query, known) for pair in pairs]
+        entries = [pair if isinstance(pair, FoundItem) else self._entry(pair, query, known) for pair in pairs]
         own = sum(entry.derived for entry in entries)
         if len(entries) > most_entries(k) and own:
             raise self.broken(query, f"at most {PER_HIT} items of its own for each of {k} hits", f"{len(entries)}")
@@ -93,7 +93,7 @@ class Contract:
             )
         return self.broken(query, "ids of the items it was given for this scope", f"the id {hit.id}")
 
-    def _entry(self, item: Any, query: Query, known: Collection[int]) -> Entry:
+    def _entry(self, item: Any, query: Query, known: Collection[int]) -> FoundItem:
         try:
             own, score, *sources = item
             if len(sources) > 1 or isinstance(score, (bool, str, bytes)) or isinstance(own, (bool, bytes)):
@@ -102,14 +102,14 @@ class Contract:
                 raise TypeError
             number, _ = float(score), hash(own)
             if not sources:
-                entry = Entry(own, number, int(own), derived=False)
+                entry = FoundItem(own, number, int(own), derived=False)
         except (TypeError, ValueError, OverflowError):
             raise self.broken(query, "pairs of item id and score", repr(item)[:80]) from None
         if sources:
             (source,) = sources
             if not isinstance(source, Integral) or isinstance(source, bool) or source not in known:
                 raise self.broken(query, SOURCES, f"the source {source!r:.80} of {own!r:.80}")
-            return Entry(own, number, int(source))
+            return FoundItem(own, number, int(source))
         if entry.source != own:
             raise self.broken(query, "whole numbers as ids", repr(own)[:80])
         return entry

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from recallbench.stores.outside.answer import SOURCES, Contract
 from recallbench.stores.outside.method import IDS
-from recallbench.stores.outside.sources import Entry, most_entries
+from recallbench.stores.outside.sources import FoundItem, most_entries
 from recallbench.stores.store import Item, Query
 
 ID_FIELDS = (*IDS, "_id")
@@ -87,7 +87,7 @@ class KnownItems:
 class Reading(NamedTuple):
     """The items of an answer."""
 
-    entries: list[Entry]
+    entries: list[FoundItem]
     scored: bool
     """Else the rank stands for the score: 1 / rank."""
 
@@ -129,7 +129,8 @@ def read_answer(answer: Any, query: Query, k: int, known: KnownItems, contract: 
     scored = bool(scores) or not found
     scores = scores or [1 / rank for rank in range(1, len(found) + 1)]
     return Reading(
-        [Entry(own, score, id, derived) for (own, id, derived), score in zip(found, scores, strict=True)], scored=scored
+        [FoundItem(own, score, id, derived) for (own, id, derived), score in zip(found, scores, strict=True)],
+        scored=scored,
     )
 
 

@@ -20,7 +20,7 @@ PER_HIT = 1000
 """The most items of its own that a memory may return for each hit it is asked for: an answer has to end."""
 
 
-class Entry(NamedTuple):
+class FoundItem(NamedTuple):
     """One item of an answer, and the item that it counts as."""
 
     own: Hashable
@@ -36,7 +36,7 @@ def most_entries(k: int) -> int:
     return PER_HIT * k
 
 
-def fold(entries: Sequence[Entry]) -> list[Hit]:
+def fold(entries: Sequence[FoundItem]) -> list[Hit]:
     """Return a hit for each source at the place of its first item; one that was given twice stays twice."""
     hits: list[Hit] = []
     seen: set[int] = set()
@@ -47,7 +47,7 @@ def fold(entries: Sequence[Entry]) -> list[Hit]:
     return hits
 
 
-def repeated(entries: Sequence[Entry]) -> Entry | None:
+def repeated(entries: Sequence[FoundItem]) -> FoundItem | None:
     """Return the first derived item that came before under its own name; None where each came once."""
     seen: set[Hashable] = set()
     for entry in entries:
