@@ -84,6 +84,7 @@ def test_a_short_name_stands_for_one_commit(workspace: WorkingFolder) -> None:
     assert (source.repo, source.revision) == ("mteb/scifact", revision)
     listed = recallbench("corpora", cwd=workspace.path).stdout
     assert f"mteb/scifact@{revision}" in listed
+    assert "hub:lmeb#TASK, one of EPBench, KnowMeBench, LoCoMo" in listed
     unknown = workspace.evaluate(name="hub:scifacts")
     assert unknown.returncode == 2
     assert "expected: hub:OWNER/NAME@<revision>, or one of scifact, nfcorpus" in unknown.stderr

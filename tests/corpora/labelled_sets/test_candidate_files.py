@@ -11,6 +11,7 @@ from commandline import recallbench
 from recallbench.corpora.labelled_sets.labelled import Labelled, identify, labelled_entry
 from recallbench.errors import InputError
 from recallbench.protocol.frozen import load
+from recallbench.studies.logs.canary.candidates import read_set
 
 CORPUS = [
     {"id": "a", "title": "", "text": "The ferry leaves at nine."},
@@ -88,3 +89,8 @@ def test_a_subset_without_queries_is_refused(tmp_path: Path) -> None:
     (write(tmp_path / "set") / "easy" / "queries.jsonl").unlink()
     with pytest.raises(InputError, match=r"queries\.jsonl of easy is missing"):
         identify(tmp_path / "set")
+
+
+def test_no_canary_is_drawn_from_it(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no canary can be drawn"):
+        read_set(write(tmp_path / "set"), None)

@@ -65,6 +65,13 @@ def read_set(folder: Path, split: str | None) -> QuestionSet:
     """Return the questions of a labelled set; raises InputError where it can't be read or has none."""
     textual = not (folder / SHORT).is_file() and not list((folder / JUDGEMENTS).glob("*.tsv"))
     files = files_of(folder, split, by_text=textual)
+    if files.subsets:
+        raise InputError(
+            f"no canary can be drawn from {folder}",
+            expected=f"a set with {SHORT}, or with {QUERIES} and {JUDGEMENTS}/",
+            found="queries in subsets, answered from their candidates",
+            remedy="draw it from questions of your own",
+        )
     labels = list(read_labels(files, folder.name, PassedOver(), expecting=textual))
     # Where some have ids, ids decide; where none has, the expected texts do.
     by_id = any(label.relevant for label in labels)
