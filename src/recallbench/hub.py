@@ -113,6 +113,17 @@ def exists(repo: str, file: str, revision: str, environ: Mapping[str, str]) -> b
     return True
 
 
+def dataset_files(repo: str, revision: str, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the names of all files of a dataset at a commit; raises Unreachable or Missing."""
+    if is_offline(environ):
+        raise Unreachable("HF_HUB_OFFLINE is set, and what the dataset holds is not kept")
+    from huggingface_hub import HfApi
+
+    with _connected(revision, environ) as access:
+        info = HfApi(**access).dataset_info(repo, revision=revision, timeout=_TIMEOUT)
+    return tuple(file.rfilename for file in info.siblings or ())
+
+
 def forget(cached: Path, environ: Mapping[str, str]) -> None:
     """Remove a file from the cache: left there, a wrong body would be handed out for ever."""
     blob = _path_inside(cached, environ)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from subprocess import CompletedProcess
 
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 from commandline import recallbench
 from loopback_hub import LARGE, LoopbackHub
@@ -81,6 +84,7 @@ def test_a_short_name_stands_for_one_commit(workspace: WorkingFolder) -> None:
     assert (source.repo, source.revision) == ("mteb/scifact", revision)
     listed = recallbench("corpora", cwd=workspace.path).stdout
     assert f"mteb/scifact@{revision}" in listed
+    assert "hub:lmeb#TASK, one of EPBench, KnowMeBench, LoCoMo" in listed
     unknown = workspace.evaluate(name="hub:scifacts")
     assert unknown.returncode == 2
     assert "expected: hub:OWNER/NAME@<revision>, or one of scifact, nfcorpus" in unknown.stderr
@@ -258,3 +262,41 @@ def test_a_result_stands_after_another_split_was_fetched(tmp_path: Path) -> None
     env = {"RECALLBENCH_DATA_DIR": str(tmp_path / "data")}
     for folder in metrics:
         assert "pending: committed" in recallbench("audit", folder, cwd=tmp_path, env=env).stdout
+
+
+def test_a_set_in_parquet_by_configurations(tmp_path: Path) -> None:
+    """As MTEB publishes LMEB's tasks: `<subset>-corpus`, `-queries`, `-qrels` and `-top_ranked`."""
+    tables = {
+        "easy-corpus": {"_id": ["oslo", "rain"], "title": ["Oslo", ""], "text": ["The ferry leaves.", "It rains."]},
+        "easy-queries": {"id": ["q1", "q2"], "text": ["When does the ferry leave?", "Where does it rain?"]},
+        "easy-qrels": {"query-id": ["q1", "q2"], "corpus-id": ["oslo", "rain"], "score": [2, 1]},
+        "easy-top_ranked": {"query-id": ["q1", "q2"], "corpus-ids": [["rain", "oslo"], ["rain"]]},
+    }
+    contents = {}
+    for name, columns in tables.items():
+        body = io.BytesIO()
+        parquet.write_table(pyarrow.table(columns), body)
+        contents[f"datasets/team/trips/{name}/test-00000-of-00001.parquet"] = body.getvalue()
+    workspace = WorkingFolder(tmp_path)
+    with LoopbackHub(contents) as hub:
+        workspace.hub = hub.url
+        done = workspace.evaluate("--folder", "r")
+        assert done.returncode == 0, done.stderr
+    metrics = workspace.metrics("r")
+    assert (metrics.corpus.segments_per_scope, metrics.corpus.kinds) == ([2, 1], {"easy": 2})
+    assert metrics.corpus.name.startswith(f"labelled/team--trips-{REVISION}-test@")
+    record = json.loads((tmp_path / "data" / "sets" / f"team--trips@{REVISION}#test" / "hub.json").read_text())
+    published = contents["datasets/team/trips/easy-corpus/test-00000-of-00001.parquet"]
+    assert record["files"]["easy-corpus/test-00000-of-00001.parquet"] == sha256(published)
+    again = workspace.evaluate("--folder", "again", HF_HUB_OFFLINE="1")
+    assert again.returncode == 0, again.stderr
+    env = {"RECALLBENCH_DATA_DIR": str(tmp_path / "data")}
+    assert "pending: committed" in recallbench("audit", "r", cwd=tmp_path, env=env).stdout
+    broken = dict.fromkeys(contents, b"PAR1")
+    with LoopbackHub(broken) as hub:
+        other = WorkingFolder(tmp_path / "other")
+        other.path.mkdir()
+        other.hub = hub.url
+        refused = other.evaluate()
+    assert refused.returncode == 2
+    assert "easy-corpus/test-00000-of-00001.parquet can't be read" in refused.stderr

@@ -64,3 +64,7 @@ def test_every_corpus_at_hand_is_measured_audited_and_shown_in_one_table(
     assert audited.stdout.count("verdict: UNVERIFIED (pending: committed)") == 3
     assert "  fail " not in audited.stdout
     assert "  cannot-tell " not in audited.stdout
+    shown = json.loads(recallbench("table", *folders, "--format", "json", cwd=tmp_path).stdout)
+    (units,) = shown["units"]
+    by_session, by_turn = units["rows"][0]["estimates"]
+    assert (units["n"], f"{by_session[0]['value']:.4f}", f"{by_turn[0]['value']:.4f}") == (705, "0.9376", "0.5560")

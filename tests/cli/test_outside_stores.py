@@ -204,3 +204,30 @@ def test_an_address_that_leads_nowhere(workspace: Path, name: str, expected: str
 def test_the_stores_are_listed(workspace: Path) -> None:
     listed = recallbench("stores", cwd=workspace).stdout
     assert all(name in listed for name in ("graph ", "python: ", "http: ", "https: "))
+
+
+def test_turns_count_through_their_session(tmp_path: Path) -> None:
+    sessions = {
+        "ferry": "Ann: The ferry is late.\nBen: Is it? It left at nine.\nAnn: Then it is here at ten.",
+        "rain": "Ann: It rains.\nBen: The umbrella is in the hall, where the shoes and the coats and the hats are.",
+        "bread": "Ben: I bake bread.\nAnn: It is good.",
+    }
+    (tmp_path / "set").mkdir()
+    rows = [{"_id": id, "text": text} for id, text in sessions.items()]
+    (tmp_path / "set" / "corpus.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    gold = {"query": "Where is the umbrella?", "relevant": ["rain"], "query_id": "q1"}
+    (tmp_path / "set" / "gold.jsonl").write_text(f"{json.dumps(gold)}\n")
+    env = {"PYTHONPATH": str(ROOT)}
+    store = "python:examples.turn_memory:Turns"
+    done = recallbench("evaluate", "set", "--store", store, "-q", "--folder", "turn", cwd=tmp_path, env=env)
+    assert done.returncode == 0, done.stderr
+    (row,) = (tmp_path / "turn" / "raw_retrievals.jsonl").read_text().splitlines()
+    found = json.loads(row)["hits"]
+    # Seven turns, three sessions: each counts once, at its first turn.
+    assert [hit["id"] for hit in found] == ["all/1", "all/0", "all/2"]
+    metrics = json.loads((tmp_path / "turn" / "metrics.json").read_text())
+    told = metrics["store"]["evidence"]["derived"]
+    assert told.startswith("each counts through its source, at its first place; at most ")
+    assert told in (tmp_path / "turn" / "report.md").read_text()
+    audited = recallbench("audit", "turn", "--corpus-file", "set", "--failures", cwd=tmp_path, env=env)
+    assert "pending: committed" in audited.stdout

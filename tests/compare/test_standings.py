@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from recallbench.compare.standings import Entrant, standings
+from recallbench.compare.entrant import Entrant
+from recallbench.compare.standings import standings
 from recallbench.compare.trec import place_run
 from recallbench.errors import InputError, UsageError
 from recallbench.reports.standings import apart_table, table

@@ -13,7 +13,8 @@ import numpy as np
 
 from recallbench.cases.loaded_result import LoadedResult, load
 from recallbench.cases.report import Report
-from recallbench.compare.standings import Entrant, standings
+from recallbench.compare.entrant import Entrant
+from recallbench.compare.standings import standings
 from recallbench.errors import UsageError
 from recallbench.reports import standings as shown
 from recallbench.reports.display import Display
@@ -23,6 +24,7 @@ from recallbench.reports.table import Part, Table
 from recallbench.results.metrics import EstimatePart
 from recallbench.results.rankings import Rankings
 from recallbench.results.result import Result
+from recallbench.scoring.judgement import Bools
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import PRIMARY, parse
 
@@ -157,9 +159,9 @@ class CaseRankings(Rankings):
 
     chance_is_known: bool = True
 
-    def estimates(self, measures: Sequence[Measure]) -> list[EstimatePart]:
-        """Return the estimate of each measure over all cases."""
-        estimates = Rankings.estimates(self, measures)
+    def estimates(self, measures: Sequence[Measure], keep: Bools | None = None) -> list[EstimatePart]:
+        """Return the estimate of each measure over all cases, or those of `keep`."""
+        estimates = Rankings.estimates(self, measures, keep)
         if self.chance_is_known:
             return estimates
         return [estimate.model_copy(update={"chance": None, "saturated": None}) for estimate in estimates]

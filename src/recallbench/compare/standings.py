@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from itertools import combinations
 
 from recallbench import __version__
+from recallbench.compare.entrant import Entrant, control_rankings
 from recallbench.compare.frame import comparable_groups, why_apart
 from recallbench.compare.pairs import pair, same_questions
-from recallbench.compare.trec import place_run
+from recallbench.compare.units import compare_units
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.errors import InputError, UsageError
 from recallbench.escaping.terminal import visible
@@ -22,8 +22,6 @@ from recallbench.results.latency import other_hardware, query_times
 from recallbench.results.metrics import OVERALL, EstimatePart
 from recallbench.results.rankings import Rankings
 from recallbench.results.result import Result
-from recallbench.results.retrievals import CONTROL_RUN
-from recallbench.results.trec import read_run
 from recallbench.scoring.letters import shared_letters
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.paired import holm
@@ -32,27 +30,6 @@ from recallbench.scoring.returned import returned_rows
 from recallbench.stores.outside.own_code import NO_VERSION
 
 CONTROLS = ("ceiling", "BM25", "chance")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Entrant:
-    """One of many systems: its rankings, and its folder where it has one."""
-
-    name: str
-    rankings: Rankings
-    result: Result | None = None
-    note: str = ""
-    settings: Mapping[str, str] = field(default_factory=dict)
-    """Its settings, where it has no folder that states them."""
-    p95_ms: float | None = None
-    """Of its calls, where it has no folder with the times of queries."""
-    basis: Mapping[str, str] = field(default_factory=dict)
-    """What comparable systems share beside the questions."""
-
-    @property
-    def stated(self) -> Mapping[str, str]:
-        """Return its settings."""
-        return self.settings if self.result is None else self.result.metrics.guc_state
 
 
 def standings(
@@ -101,6 +78,7 @@ def standings(
             *(ApartPart(name=name, reason=reason, estimates=[]) for name, reason in unplaced),
         ],
         notes=_notes(ranked),
+        units=compare_units(reaching, measures),
     )
 
 
@@ -198,10 +176,8 @@ def _bm25(entrant: Entrant | None, measures: Sequence[Measure]) -> list[float | 
     stated = {e.measure: e.value for e in entrant.result.metrics.control_bm25[OVERALL]}
     if all(str(measure) in stated for measure in measures):
         return [stated[str(measure)] for measure in measures]
-    try:
-        run = read_run(entrant.result.folder / CONTROL_RUN)
-        ranked = place_run(CONTROL_RUN, {q: [id for id, _ in hits] for q, hits in run.items()}, entrant.rankings)
-    except InputError:  # a folder without it, or gold with grades, which rankings do not keep
+    ranked = control_rankings(entrant)
+    if ranked is None:
         return [stated.get(str(measure)) for measure in measures]
     return [estimate.value for estimate in ranked.estimates(measures)]
 

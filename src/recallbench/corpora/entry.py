@@ -57,6 +57,10 @@ class CorpusEntry:
     """The licence of the corpus' texts, as their publisher states it."""
     timed: bool = False
     """Whether a question may see only what was said before it."""
+    unit: str = ""
+    """What a segment of it is (session, turn), where the same questions may be asked over other units."""
+    questions_of: str = ""
+    """The corpus that asks the same questions, by id, over another unit; empty for the first of them."""
     worth: str = ""
     """What figures on it can be relied on for, in sentences; empty where there is nothing to warn of."""
     release: Release | None = None

@@ -183,6 +183,7 @@ CORPORA = (
         Locomo,
         write_locomo,
         clustered=Locomo.clustered,
+        unit="session",
         licence="CC BY-NC 4.0",
         download=from_github,
     ),

@@ -184,6 +184,7 @@ CORPORA = (
         write_longmemeval,
         abilities=ABILITIES,
         ability=ability,
+        unit="session",
         licence="MIT",
         download=from_hub,
     ),

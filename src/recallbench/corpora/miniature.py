@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from recallbench.corpora.labelled_sets.labelled_files import DOCUMENTS, SHORT
+from recallbench.corpora.labelled_sets.labelled_records import DOCUMENTS, SHORT
 
 TOPICS = (
     "bread",

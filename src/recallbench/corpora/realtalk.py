@@ -182,8 +182,17 @@ def write_miniature(root: Path) -> None:
         (root / "data" / f"Chat_{number}_{'_'.join(names)}.json").write_text(json.dumps(chat), encoding="utf-8")
 
 
-def _entry(name: str, reader: type[RealTalk]) -> CorpusEntry:
-    return release_entry(name, REGISTERED, reader, write_miniature, licence="none stated", worth=WORTH)
+def _entry(name: str, reader: type[RealTalk], unit: str, questions_of: str = "") -> CorpusEntry:
+    return release_entry(
+        name,
+        REGISTERED,
+        reader,
+        write_miniature,
+        licence="none stated",
+        worth=WORTH,
+        unit=unit,
+        questions_of=questions_of,
+    )
 
 
-CORPORA = (_entry("realtalk", RealTalk), _entry("realtalk-turns", RealTalkTurns))
+CORPORA = (_entry("realtalk", RealTalk, "session"), _entry("realtalk-turns", RealTalkTurns, "turn", "realtalk"))

@@ -170,6 +170,8 @@ class HubFiles:
     """The hash of each file, by its name here, and by the one it is published under."""
     pinned: frozenset[str]
     """The files whose hash was known beforehand; the others' were recorded at first use."""
+    task: str = ""
+    """The task of the dataset that they are; empty for a dataset that is one set."""
 
     def is_pinned(self, name: str) -> bool:
         return name in self.pinned or f"{name}.gz" in self.pinned
@@ -209,6 +211,16 @@ class Survey:
     """Queries of a labelled set that its judgements say nothing of: they are passed over."""
     irrelevant: int = 0
     """Queries whose judgements are all of grade 0: they are passed over too."""
+    unanswerable: int = 0
+    """Queries whose judgements name no document that they may be answered from: they are passed over as well."""
+    unknown_gold: int = 0
+    """Judgements of others that name no such document."""
+    unknown_candidates: int = 0
+    """Candidates that name no document."""
+    unlisted: int = 0
+    """Queries without a list of candidates, in a set that has lists: they may be answered from its whole corpus."""
+    published_counts: tuple[CountCheck, ...] = ()
+    """The counts that were published of a task of the hub, beside those of its files."""
     matching: Matching | None = None
     """The way in which gold follows from expected texts; None where it is known by id."""
     random_matches: RandomMatches | None = None

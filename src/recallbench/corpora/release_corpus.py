@@ -60,6 +60,8 @@ def release_entry(
     licence: str,
     worth: str,
     timed: bool = False,
+    unit: str = "",
+    questions_of: str = "",
 ) -> CorpusEntry:
     """Declare a corpus that a TOML file registers; `worth` says what figures on it can be relied on for.
 
@@ -75,6 +77,8 @@ def release_entry(
         licence=licence,
         worth=worth,
         timed=timed,
+        unit=unit,
+        questions_of=questions_of,
         release=release,
         download=from_repository,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from recallbench.compare.standings import Entrant
+from recallbench.compare.entrant import Entrant
 from recallbench.compare.trec import place_run
 from recallbench.corpora.registry import open_corpus
 from recallbench.protocol.frozen import load

@@ -9,7 +9,10 @@ from recallbench.reports.canary.drawn import canary_sentences
 from recallbench.reports.cells import figure, share
 from recallbench.reports.slices import slice_table
 from recallbench.reports.table import Table
-from recallbench.results.metrics import Metrics
+from recallbench.results.metrics import HubPart, LabelsPart, Metrics
+
+NAMED = 5
+"""How many counts that are not as published are named."""
 
 
 def sections(metrics: Metrics, *, plural_alone: bool) -> Sequence[list[str]]:
@@ -64,10 +67,24 @@ def _labels(metrics: Metrics, plural_alone: bool) -> list[str]:
     between = f", from {labels.oldest} to {labels.newest}" if labels.dated else ""
     dated = counted(labels.dated, "query has dated labels", "queries have dated labels")
     lines: list[str] = [inline(f"{dated}{between}; {counted(labels.undated, 'has no date', 'have no date')}.")]
-    for count, what in ((labels.unjudged, "not judged"), (labels.irrelevant, "judged with grade 0 alone")):
+    for count, what in (
+        (labels.unjudged, "not judged"),
+        (labels.irrelevant, "judged with grade 0 alone"),
+        (labels.unanswerable, "judged by documents alone that are not there"),
+    ):
         of_one, of_more = (f"query is {what}, and was passed over.", f"queries are {what}, and were passed over.")
         lines += [counted(count, of_one, of_more)] if count else []
-    return ["## Labels", "", *lines]
+    return ["## Labels", "", *lines, *(f"{line[0].upper()}{line[1:]}." for line in unresolved(labels))]
+
+
+def unresolved(labels: LabelsPart) -> list[str]:
+    """Return what a published set names that is not there, in a line each; none for a set where all is there."""
+    counts = (
+        (labels.unknown_gold, "judgements that name nothing which their query may be answered from"),
+        (labels.unknown_candidates, "candidates that name no document"),
+        (labels.unlisted, "queries without candidates, which may be answered from the whole corpus"),
+    )
+    return [f"{what}: {count}" for count, what in counts if count]
 
 
 def _hub(metrics: Metrics) -> list[str]:
@@ -82,10 +99,22 @@ def _hub(metrics: Metrics) -> list[str]:
     return [
         "## Files of the hub",
         "",
-        opening(f"{hub.repo} at {hub.revision}{judged}."),
+        opening(f"{hub.repo} at {hub.revision}{f', task {hub.task}' if hub.task else ''}{judged}."),
         "",
         *Table(("file", "sha256", "the hash was"), rows).markdown(),
+        *(("", inline(line)) if (line := counts_as_published(hub)) else ()),
     ]
+
+
+def counts_as_published(hub: HubPart) -> str:
+    """Return whether the files of a task have the counts that were published of it; empty where nothing was."""
+    wrong = [f"{count.name} {count.found} instead of {count.expected}" for count in hub.published if not count.holds]
+    if not hub.published:
+        return ""
+    if not wrong:
+        return f"The {len(hub.published)} counts of its subsets are as published."
+    named = "; ".join(wrong[:NAMED]) + (f"; and {len(wrong) - NAMED} more" if len(wrong) > NAMED else "")
+    return f"{len(wrong)} of the {len(hub.published)} counts of its subsets are not as published: {named}."
 
 
 def _canary(metrics: Metrics) -> list[str]:

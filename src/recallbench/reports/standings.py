@@ -13,6 +13,8 @@ from recallbench.reports.panel import LINE, Axis, Panel
 from recallbench.reports.part import DocumentPart
 from recallbench.reports.plot import Plot
 from recallbench.reports.table import Table
+from recallbench.reports.units.unit_table import unit_sentences, unit_table
+from recallbench.reports.units.units_part import UnitsPart
 from recallbench.results.metrics import EstimatePart
 
 SHORTEST = 36
@@ -57,6 +59,11 @@ class Standings(DocumentPart):
     tests: int = Field(description="pairs of systems that were tested on the first measure, Holm corrects for all")
     apart: list[ApartPart]
     notes: list[str]
+    units: list[UnitsPart] = Field(
+        default_factory=list,
+        exclude_if=lambda units: not units,
+        description="where results are over several units of the same questions: these side by side",
+    )
 
 
 def table(standings: Standings) -> Table:
@@ -206,6 +213,8 @@ def markdown(standings: Standings) -> str:
     blocks = ["\n".join(table(standings).markdown())]
     if standings.apart:
         blocks.append("\n".join(apart_table(standings).markdown()))
+    for part in standings.units:
+        blocks += ["\n".join(unit_table(part).markdown()), *map(opening, unit_sentences(part))]
     return "\n\n".join([opening(title(standings)), *blocks, *map(opening, reading(standings))]) + "\n"
 
 
@@ -215,6 +224,7 @@ def page(standings: Standings) -> str:
         *captioned(plot(standings).element(), "The table below has the same figures."),
         *table(standings).html(),
         *(apart_table(standings).html() if standings.apart else ()),
+        *(line for part in standings.units for line in (*unit_table(part).html(), *listing(unit_sentences(part)))),
         *listing(reading(standings)),
     ]
     return Page(title(standings), body).html()

@@ -212,6 +212,26 @@ class LabelsPart(MetricsPart):
         exclude_if=lambda count: count == 0,
         description="queries whose judgements are all of grade 0, and that were passed over",
     )
+    unanswerable: int = Field(
+        default=0,
+        exclude_if=lambda count: count == 0,
+        description="queries whose judgements name nothing that they may be answered from, and that were passed over",
+    )
+    unknown_gold: int = Field(
+        default=0,
+        exclude_if=lambda count: count == 0,
+        description="judgements of a published set that name no document which their query may be answered from",
+    )
+    unknown_candidates: int = Field(
+        default=0,
+        exclude_if=lambda count: count == 0,
+        description="candidates of a published set that name no document",
+    )
+    unlisted: int = Field(
+        default=0,
+        exclude_if=lambda count: count == 0,
+        description="queries without candidates in a set that has some: they may be answered from its whole corpus",
+    )
 
 
 class HubFilePart(MetricsPart):
@@ -228,6 +248,14 @@ class HubPart(MetricsPart):
     qrels_repo: str = Field(description="where the judgements are from; empty where it is the same dataset")
     qrels_revision: str
     files: list[HubFilePart]
+    task: str = Field(
+        default="", exclude_if=lambda task: not task, description="of a dataset that holds several: which one"
+    )
+    published: list[CheckPart] = Field(
+        default_factory=list,
+        exclude_if=lambda counts: not counts,
+        description="counts that were published of the task, beside those of its files",
+    )
 
 
 class WorstPart(MetricsPart):

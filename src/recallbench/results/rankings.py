@@ -67,9 +67,9 @@ class Rankings:
         """Return the mean over those questions of `keep` that the measure counts."""
         return float(self.values(measure)[keep & self.counted(measure)].mean())
 
-    def estimates(self, measures: Sequence[Measure]) -> list[EstimatePart]:
-        """Return the estimate of each measure over all questions, as metrics.json has it."""
-        every = {OVERALL: np.ones(len(self.questions), dtype=np.bool_)}
+    def estimates(self, measures: Sequence[Measure], keep: Bools | None = None) -> list[EstimatePart]:
+        """Return the estimate of each measure over all questions, or those of `keep`, as metrics.json has it."""
+        every = {OVERALL: np.ones(len(self.questions), dtype=np.bool_) if keep is None else keep}
         return [
             EstimatePart.model_validate(
                 {name: value for name, value in asdict(estimate).items() if name != "left_out"}

@@ -45,6 +45,10 @@ def label_ages(questions: Sequence[Question], survey: Survey, edition: Edition) 
         unjudged=survey.unjudged,
         # The first edition did not record them.
         irrelevant=survey.irrelevant if edition.number > FIRST.number else 0,
+        unanswerable=survey.unanswerable,
+        unknown_gold=survey.unknown_gold,
+        unknown_candidates=survey.unknown_candidates,
+        unlisted=survey.unlisted,
     )
 
 
@@ -61,5 +65,10 @@ def hub_files(survey: Survey) -> parts.HubPart | None:
         files=[
             parts.HubFilePart(name=name, sha256=sha256, pinned=published.is_pinned(name))
             for name, sha256 in published.files.items()
+        ],
+        task=published.task,
+        published=[
+            parts.CheckPart(name=count.name, expected=count.expected, found=count.found, holds=count.holds)
+            for count in survey.published_counts
         ],
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from recallbench.compare.standings import Entrant, asked_of, why_not_beside
+from recallbench.compare.entrant import Entrant
+from recallbench.compare.standings import asked_of, why_not_beside
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.errors import RecallBenchError
 from recallbench.foreign.entrants import corpus_gold, placed_entrant, run_hits

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from recallbench.compare.standings import Entrant, stated_version
+from recallbench.compare.entrant import Entrant
+from recallbench.compare.standings import stated_version
 from recallbench.errors import InputError
 from recallbench.reports.cells import system_name
 from recallbench.results import manifest

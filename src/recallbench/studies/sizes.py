@@ -8,7 +8,8 @@ from itertools import accumulate
 from pathlib import Path
 
 from recallbench.corpora.grown import Distractors
-from recallbench.corpora.labelled_sets.labelled_files import DOCUMENTS, Files, read_documents
+from recallbench.corpora.labelled_sets.labelled_files import read_documents
+from recallbench.corpora.labelled_sets.labelled_records import DOCUMENTS, Files
 from recallbench.corpora.matching.method import Matching
 from recallbench.corpora.matching.text_gold import find_matching_segments
 from recallbench.corpora.records import Corpus, Haystack, Segment

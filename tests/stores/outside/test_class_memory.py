@@ -239,7 +239,11 @@ def test_a_store_of_the_house_can_be_named_by_its_module() -> None:
         ("(True, 1.0)", "ids that `add` was given for this haystack, such as '3'", "True, a bool"),
         ("(n, key)", "ids that `add` was given for this haystack, such as '3'", "2, an int"),
         ("(key, text)", "a number as score", "'owl owl', a str"),
-        ("(key, text, n)", "ids that `add` was given for this haystack, such as '3'", "('15', 'owl owl', 2), a tuple"),
+        (
+            "(key, text, n, n)",
+            "ids that `add` was given for this haystack, such as '3'",
+            "('15', 'owl owl', 2, 2), a tuple",
+        ),
         ("{'id': key, 'score': n} if n == 2 else key", "a score for each hit, or for none", "1 for 2 hits"),
         ("('3', 1.0)", "each id once", "the id 3 twice"),
         ("(key, 1 / n)", "hits with the highest score first (a distance is to be turned round)", "the id 4 with 1 b"),
@@ -260,7 +264,10 @@ def test_what_is_no_list_of_hits_is_named(opened: Opened, answer: str, seen: str
     source = f"class Memory:\n    def add(self, id, text): ...\n    def search(self, query, k): return {answer}\n"
     with pytest.raises(InputError) as caught:
         opened(source).search(QUESTION, 5)
-    assert caught.value.expected == "a list of ids, of (id, score) pairs, or of dicts or objects with id and score"
+    assert (
+        caught.value.expected
+        == "a list of ids, of (id, score) pairs or (id, score, source), or of dicts or objects with id and score"
+    )
     assert caught.value.found == seen
 
 

@@ -197,6 +197,16 @@ def test_a_wrong_answer_is_refused_with_its_question(script: Scripted, answer: A
     assert len(script.requested("/search")) == 1  # none of these gets better by asking again
 
 
+def test_what_a_service_derived_counts_through_its_source(script: Scripted) -> None:
+    facts = [("f1", 0.9, 2), ("f2", 0.8, 2), ("f3", 0.7, 1)]
+    script.answer = searching({"hits": [dict(zip(("id", "score", "source"), fact, strict=True)) for fact in facts]})
+    store = opened(script)
+    assert store.search(QUESTION, 2) == [Hit(2, 0.9), Hit(1, 0.7)]
+    assert store.evidence()["derived"] == "each counts through its source, at its first place; at most 3 for 2 hits"
+    script.answer = searching({"hits": [{"id": 2, "score": 0.9, "source": None}]})
+    assert store.search(QUESTION, 2) == [Hit(2, 0.9)]
+
+
 @pytest.mark.parametrize("fault", [None, (429, {}, {"Retry-After": "0.01"}), (503, {}, {}), (500, {}, {})])
 def test_a_request_that_fails_at_first_is_sent_again(script: Scripted, fault: object) -> None:
     seen: dict[str, int] = {}

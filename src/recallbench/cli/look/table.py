@@ -13,7 +13,7 @@ from recallbench.escaping.document import plain
 from recallbench.reports.table import Part, print_parts
 
 if TYPE_CHECKING:
-    from recallbench.compare.standings import Entrant
+    from recallbench.compare.entrant import Entrant
     from recallbench.reports.standings import Standings
     from recallbench.results.rankings import Rankings
     from recallbench.results.trec import Ties
@@ -61,7 +61,8 @@ def table(
 
     Systems that share a letter can't be told apart by a paired test on the first measure, corrected by Holm for all
     pairs. Settings that differ are columns. Only results of the same protocol, dataset, depth, scope and questions
-    share a table: the largest such group. The others stand below it, each with the reason.
+    share a table: the largest such group. The others stand below it, each with the reason. Results of one system over
+    sessions and over turns of the same questions stand side by side beneath.
     """
     from recallbench.compare.standings import standings
     from recallbench.errors import UsageError
@@ -91,7 +92,7 @@ def _entrants(
     ties: Ties,
 ) -> tuple[list[Entrant], list[tuple[str, str]]]:
     """Return what can be ranked, in the order given, and what can't with the reason."""
-    from recallbench.compare.standings import Entrant
+    from recallbench.compare.entrant import Entrant
     from recallbench.errors import InputError, UsageError
     from recallbench.foreign.entrants import placed_entrant, run_hits
     from recallbench.foreign.layouts import own
@@ -155,6 +156,7 @@ def _published(path: Path, base: Rankings | None, measures: Sequence[Measure], c
 
 def _print(ranked: Standings, format: str) -> None:
     from recallbench.reports import standings as report
+    from recallbench.reports.units.unit_table import unit_sentences, unit_table
 
     if format == "json":
         print(plain(ranked.model_dump_json(indent=1)))
@@ -168,4 +170,6 @@ def _print(ranked: Standings, format: str) -> None:
         parts: list[Part] = [report.title(ranked), "", report.table(ranked)]
         if ranked.apart:
             parts += ["", report.apart_table(ranked)]
+        for units in ranked.units:
+            parts += ["", unit_table(units), "", *unit_sentences(units)]
         print_parts(*parts, "", *report.reading(ranked))

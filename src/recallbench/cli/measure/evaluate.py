@@ -29,7 +29,7 @@ OF_BOTH = (*OF_TABLES, *OF_MATCHING, "format", "plot", "keep_going", "target", "
 @command(
     argument(
         "target",
-        "The folder of a labelled set, hub:scifact or the like, or hub:OWNER/NAME@<40 hex>.",
+        "The folder of a labelled set, hub:scifact, hub:lmeb#LoCoMo or the like, or hub:OWNER/NAME@<40 hex>.",
         required=False,
         metavar="[DIR]",
     ),

@@ -15,6 +15,7 @@ from recallbench.errors import UsageError
 from recallbench.escaping.terminal import shortened, visible
 from recallbench.progress import Progress
 from recallbench.reports.cells import figure
+from recallbench.reports.set_report import counts_as_published, unresolved
 from recallbench.reports.table import plain_lines, print_parts
 from recallbench.results.metrics import Metrics
 from recallbench.results.retrievals import GRADED
@@ -69,7 +70,8 @@ def evaluate_set(
     outcome = run(options, progress, today)
     metrics = outcome.metrics
     labels = {id: shortened(label) for id, label in question_labels(outcome.retrieval.questions).items()}
-    beside = [*_hub(metrics, folder), *_matched(metrics, labels), *_worst(metrics, labels)]
+    labelled = unresolved(metrics.labels) if metrics.labels is not None else []
+    beside = [*_hub(metrics, folder), *labelled, *_matched(metrics, labels), *_worst(metrics, labels)]
     summary = [*headline(metrics, outcome.folder, today), *beside]
     if table is None or table.format == "text":
         print_parts(*summary)
@@ -102,9 +104,13 @@ def _hub(metrics: Metrics, folder: Path) -> list[str]:
     hub = metrics.hub
     if hub is None:
         return []
+    task = f", task {hub.task}" if hub.task else ""
     loose = [file.name for file in hub.files if not file.pinned]
     pins = f"{', '.join(loose)}: sha256 recorded at first use, not pinned" if loose else "every file pinned by sha256"
-    return [f"set: {hub.repo} at {hub.revision}, in {folder.absolute()}; {pins}"]
+    if hub.task and loose:
+        pins = f"sha256 of {len(loose)} files recorded at first use, not pinned"
+    lines = [f"set: {hub.repo} at {hub.revision}{task}, in {folder.absolute()}; {pins}"]
+    return [*lines, line[0].lower() + line[1:]] if (line := counts_as_published(hub)) else lines
 
 
 def _matched(metrics: Metrics, labels: Mapping[str, str]) -> list[str]:

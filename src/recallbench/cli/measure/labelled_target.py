@@ -27,6 +27,7 @@ class Target:
 
     def obtain(self, options: Options, progress: Progress) -> tuple[str, Path]:
         """Return the corpus' name, whose hash holds split and method, and the folder; a hub set is fetched first."""
+        from recallbench.corpora.labelled_sets.candidate_files import find_subsets
         from recallbench.corpora.labelled_sets.hub_set import DEFAULT_SPLIT, find_hub_set, obtain_set, parse_pins
         from recallbench.corpora.labelled_sets.labelled import identify
 
@@ -41,9 +42,12 @@ class Target:
         split = self.split
         if of_hub(self.name):
             needs_no_judgements = self.matching.by_text and self.matching.method != "hybrid"
-            split = split if needs_no_judgements else split or DEFAULT_SPLIT
             hub_set = find_hub_set(self.name, self.qrels_revision)
+            if hub_set.task is None:
+                split = split if needs_no_judgements else split or DEFAULT_SPLIT
             folder = obtain_set(hub_set, split, parse_pins(self.pin), options.environ, progress)
+            if hub_set.task is None and find_subsets(folder):
+                split = None  # the folder is that of the split
         elif self.qrels_revision or self.pin:
             raise UsageError(
                 f"{'--qrels-revision' if self.qrels_revision else '--pin'} is for a set of the hub",

@@ -57,11 +57,12 @@ def open_earlier(folder: Path, name: str, options: Options) -> Result:
 def refuse_without_field(field: str, folder: Path, split: str | None, matching: Matching) -> None:
     """Raise UsageError where no query of the set has the field to slice by."""
     from recallbench.corpora.labelled_sets.labelled_files import files_of, read_labels
+    from recallbench.corpora.labelled_sets.labelled_records import PassedOver
 
     if field != "tenant":
         return
     files = files_of(folder, split, by_text=matching.by_text, ids_too=matching.method == "hybrid")
-    labels = read_labels(files, f"labelled/{folder.name}", [], expecting=matching.method == "hybrid")
+    labels = read_labels(files, f"labelled/{folder.name}", PassedOver(), expecting=matching.method == "hybrid")
     if not any(label.tenant for label in labels):
         raise UsageError(
             f"no query of {folder} has a {field}",

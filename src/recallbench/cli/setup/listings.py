@@ -16,6 +16,7 @@ def _print(rows: Sequence[tuple[str, ...]]) -> None:
 def corpora() -> int:
     """List the corpora."""
     from recallbench.corpora.labelled_sets.hub_set import known_sets
+    from recallbench.corpora.labelled_sets.hub_tasks import tasks_of
     from recallbench.corpora.registry import ALL, CORPORA, GROUPS, facts
     from recallbench.protocol.frozen import load
 
@@ -34,6 +35,9 @@ def corpora() -> int:
             *((f"hub:{name}", f"{hub_set.repo}@{hub_set.revision}") for name, hub_set in known_sets().items()),
         ]
     )
+    for name, hub_set in known_sets().items():
+        if tasks := tasks_of(hub_set.repo):
+            print(f"hub:{name}#TASK, one of {', '.join(tasks)}; hub:{name}#TASK/SUBSET for a part of it")
     return 0
 
 

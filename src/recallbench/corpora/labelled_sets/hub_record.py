@@ -14,7 +14,7 @@ from recallbench.reading import document, parsed
 from recallbench.whole_file import write_whole
 
 NAME = "hub.json"
-_FOLDER = re.compile(r"(.+--.+)-([0-9a-f]{40})((?:\+[0-9a-f]{40})?)")
+_FOLDER = re.compile(r"(.+--.+)-([0-9a-f]{40})((?:\+[0-9a-f]{40})?)(?:-([\w.+-]+))?", re.ASCII)
 
 
 def sets_folder(environ: Mapping[str, str]) -> Path:
@@ -25,7 +25,8 @@ def sets_folder(environ: Mapping[str, str]) -> Path:
 def fetched_folder(label: str, environ: Mapping[str, str]) -> Path | None:
     """Return the folder of a hub set that was fetched before, by the name of its corpus."""
     parts = _FOLDER.fullmatch(label)
-    folder = sets_folder(environ) / f"{parts[1]}@{parts[2]}{parts[3]}" if parts else None
+    task = f"#{parts[4]}" if parts and parts[4] else ""
+    folder = sets_folder(environ) / f"{parts[1]}@{parts[2]}{parts[3]}{task}" if parts else None
     return folder if folder is not None and (folder / NAME).is_file() else None
 
 
@@ -40,10 +41,11 @@ def read_record(folder: Path) -> HubFiles | None:
         repo, revision, judged, judged_at = (
             stated[name] for name in ("repo", "revision", "qrels_repo", "qrels_revision")
         )
-        fields = (repo, revision, judged, judged_at, *files, *files.values(), *pinned)
+        task = stated.get("task", "")
+        fields = (repo, revision, judged, judged_at, task, *files, *files.values(), *pinned)
         if not all(isinstance(word, str) for word in fields):
             raise TypeError("not text")
-        return HubFiles(repo, revision, judged, judged_at, files, pinned)
+        return HubFiles(repo, revision, judged, judged_at, files, pinned, task)
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"{path} can't be read",
@@ -61,6 +63,7 @@ def write_record(folder: Path, record: HubFiles) -> None:
             "revision": record.revision,
             "qrels_repo": record.qrels_repo,
             "qrels_revision": record.qrels_revision,
+            **({"task": record.task} if record.task else {}),
             "files": dict(sorted(record.files.items())),
             "pinned": sorted(record.pinned),
         },
@@ -76,6 +79,7 @@ def check_recorded(record: HubFiles | None, folder: Path, name: str, sha256: str
             f"{folder / name} is not the file of {record.repo} that was recorded",
             expected=f"sha256 {record.files.get(name, 'of a file in ' + NAME)}",
             found=f"sha256 {sha256}",
-            remedy=f"remove that file, and evaluate hub:{record.repo}@{record.revision} again: it is fetched anew",
+            remedy="remove that file, and evaluate "
+            f"hub:{record.repo}@{record.revision}{f'#{record.task}' if record.task else ''} again: it is fetched anew",
         )
     return sha256

@@ -1,4 +1,4 @@
-"""Labelled sets of the hub in BEIR's layout: fetched by name at a pinned revision, and checked by their hashes."""
+"""Labelled sets of the hub, in BEIR's layout or as a task of several: fetched at a pinned revision, checked by hash."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import tomllib
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 
 from recallbench import hub
+from recallbench.corpora.labelled_sets.hub_configs import HubConfigs, UnreadableError, convert, find_configs, made_files
 from recallbench.corpora.labelled_sets.hub_record import read_record, sets_folder, write_record
-from recallbench.corpora.labelled_sets.labelled_files import DOCUMENTS, JUDGEMENTS, QUERIES
+from recallbench.corpora.labelled_sets.hub_tasks import HubTask, find_task, tasks_of
+from recallbench.corpora.labelled_sets.labelled_records import DOCUMENTS, JUDGEMENTS, QUERIES
 from recallbench.corpora.records import HubFiles
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import Blocked, InputError, UsageError
@@ -44,11 +46,28 @@ class HubSet:
     qrels_repo: str = ""
     """Empty where `qrels/` lies in the dataset itself."""
     qrels_revision: str = ""
+    task: HubTask | None = None
+    """None for a dataset that is one set."""
+    configs: HubConfigs | None = None
+    """The split of a dataset that has configurations; None for one in BEIR's layout."""
 
     @property
     def folder(self) -> str:
         apart = f"+{self.qrels_revision}" if self.qrels_revision else ""
-        return f"{self.repo.replace('/', '--')}@{self.revision}{apart}"
+        part = self.task.name.replace("/", "+") if self.task else self.configs.split if self.configs else ""
+        return f"{self.repo.replace('/', '--')}@{self.revision}{apart}{f'#{part}' if part else ''}"
+
+    def published(self, name: str) -> tuple[str, str, list[str]]:
+        """Return where a file of the set is published: dataset, revision, and the names that it may have there."""
+        if self.task is not None:
+            return self.repo, self.revision, [f"{self.task.folder}/{name}"]
+        if self.configs is not None:
+            return self.repo, self.revision, list(self.configs.files[name])
+        if not name.startswith(JUDGEMENTS):
+            return self.repo, self.revision, [f"{name}.gz", name]
+        if self.qrels_repo:
+            return self.qrels_repo, self.qrels_revision, [Path(name).name]
+        return self.repo, self.revision, [name]
 
 
 @cache
@@ -63,8 +82,23 @@ def known_sets() -> dict[str, HubSet]:
 def find_hub_set(name: str, qrels_revision: str | None = None) -> HubSet:
     """Return the set of `hub:OWNER/NAME@<40 hex>` or a short name; raises UsageError for a revision that may move.
 
-    A short name stands for one revision for ever.
+    A short name stands for one revision for ever. `#TASK` behind either names a task of a dataset that holds several.
     """
+    whole, hash_sign, task = name.partition("#")
+    hub_set = _find_dataset(whole, qrels_revision)
+    if not hash_sign and not tasks_of(hub_set.repo):
+        return hub_set
+    if qrels_revision is not None:
+        raise UsageError(
+            f"{name} has its judgements in itself",
+            expected="no --qrels-revision with a task",
+            found=f"--qrels-revision {qrels_revision}",
+            remedy="leave it out",
+        )
+    return replace(hub_set, task=find_task(hub_set.repo, task))
+
+
+def _find_dataset(name: str, qrels_revision: str | None) -> HubSet:
     short = name.removeprefix(PREFIX)
     if "/" not in short and "@" not in short:
         if short in known_sets() and qrels_revision is None:
@@ -120,11 +154,50 @@ def obtain_set(
     `pinned` are hashes known beforehand, by the name the file has there or on the hub. Raises InputError for a file
     with another hash, Blocked where one can't be had.
     """
+    if hub_set.task is not None or hub_set.qrels_repo:
+        return _obtain(hub_set, split, pinned, environ, progress)
+    chosen = _check_split(split or DEFAULT_SPLIT)
+    by_config = replace(hub_set, configs=HubConfigs(chosen, {}))
+    folder = sets_folder(environ) / by_config.folder
+    kept = read_record(folder)
+    if kept is not None and all((folder / name).is_file() for name in made_files(kept.files)):
+        by_config = replace(hub_set, configs=HubConfigs(chosen, dict.fromkeys(made_files(kept.files), ())))
+        return _obtain(by_config, split, pinned, environ, progress)
+    try:
+        return _obtain(hub_set, split, pinned, environ, progress)
+    except _NoCorpus as error:
+        try:
+            names = hub.dataset_files(hub_set.repo, hub_set.revision, environ)
+        except hub.Unreachable:
+            raise error from None
+        configs = find_configs(hub_set.repo, names, chosen)
+        if configs is None:
+            raise
+        return _obtain(replace(hub_set, configs=configs), split, pinned, environ, progress)
+
+
+class _NoCorpus(Blocked):
+    """The dataset has no corpus.jsonl: it is in another layout, or none of a set."""
+
+
+def _obtain(
+    hub_set: HubSet, split: str | None, pinned: Mapping[str, str], environ: Mapping[str, str], progress: Progress
+) -> Path:
     folder = sets_folder(environ) / hub_set.folder
     known = read_record(folder) or HubFiles(
-        hub_set.repo, hub_set.revision, hub_set.qrels_repo, hub_set.qrels_revision, {}, frozenset()
+        hub_set.repo,
+        hub_set.revision,
+        hub_set.qrels_repo,
+        hub_set.qrels_revision,
+        {},
+        frozenset(),
+        hub_set.task.name if hub_set.task else "",
     )
     needed = [DOCUMENTS, QUERIES, *([] if split is None else [f"{JUDGEMENTS}/{_check_split(split)}.tsv"])]
+    if hub_set.task is not None:
+        needed = list(hub_set.task.files)
+    elif hub_set.configs is not None:
+        needed = list(hub_set.configs.files)
     record = known
     with write_errors(
         f"{folder}: can't be written",
@@ -153,13 +226,42 @@ def _fetched(
     progress: Progress,
 ) -> HubFiles:
     """Put the file into the folder for unfinished work, and return the record with it."""
-    cached, remote = _downloaded(hub_set, name, environ, progress)
-    hashes = {remote: sha256_of(cached)}
+    sources = _downloaded(hub_set, name, environ, progress)
+    hashes = {remote: sha256_of(cached) for remote, cached in sources.items()}
     # The hub names the large ones by their sha256.
-    own = cached.resolve().name
-    promised = {**({remote: own} if _SHA256.fullmatch(own) else {}), **record.files, **pinned}
+    own = {remote: cached.resolve().name for remote, cached in sources.items()}
+    promised = {**{remote: hex for remote, hex in own.items() if _SHA256.fullmatch(hex)}, **record.files, **pinned}
+
+    def check(published_name: str, sha256: str) -> None:
+        if promised.get(published_name, sha256) != sha256:
+            forget()
+            raise _wrong_file(record, published_name, promised[published_name], sha256)
+
+    def forget() -> None:
+        for cached in sources.values():
+            hub.forget(cached, environ)
+
     target = room / name
     target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        if hub_set.configs is not None:
+            for remote, sha256 in hashes.items():
+                check(remote, sha256)
+            convert(name, list(sources.values()), list(sources), target)
+        else:
+            for remote, cached in sources.items():
+                _unpack(cached, remote, target, hub_set.repo)
+    except UnreadableError as error:
+        forget()
+        raise InputError(str(error), expected=error.expected, found=error.found, remedy="run it again") from None
+    hashes[name] = sha256_of(target)
+    for published_name, sha256 in hashes.items():
+        check(published_name, sha256)
+    return replace(record, files={**record.files, **hashes})
+
+
+def _unpack(cached: Path, remote: str, target: Path, repo: str) -> None:
+    """Write a published file as it is, or unpacked; raises UnreadableError where it can't be."""
     try:
         with (gzip.open if remote.endswith(".gz") else open)(cached, "rb") as body, target.open("wb") as plain:
             largest = min(UNPACKED_LARGEST, max(UNPACKED_ALWAYS, UNPACKED_RATIO * cached.stat().st_size))
@@ -168,46 +270,39 @@ def _fetched(
                 written += len(chunk)
                 if remote.endswith(".gz") and written > largest:
                     raise InputError(
-                        f"{remote} of {hub_set.repo} is too large when unpacked",
+                        f"{remote} of {repo} is too large when unpacked",
                         expected=f"at most {largest >> 20} MiB of text in {cached.stat().st_size} packed bytes",
                         found="more than that",
                         remedy="name another dataset; or unpack it yourself, and evaluate the folder",
                     )
                 plain.write(chunk)
-        hashes[name] = sha256_of(target)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        hub.forget(cached, environ)
-        raise InputError(
-            f"{remote} of {hub_set.repo} can't be unpacked", expected="gzip", found=str(error), remedy="run it again"
-        ) from None
-    for published_name, sha256 in hashes.items():
-        if promised.get(published_name, sha256) != sha256:
-            hub.forget(cached, environ)
-            raise _wrong_file(record, published_name, promised[published_name], sha256)
-    return replace(record, files={**record.files, **hashes})
+        raise UnreadableError(f"{remote} of {repo} can't be unpacked", "gzip", str(error)) from None
 
 
-def _downloaded(hub_set: HubSet, name: str, environ: Mapping[str, str], progress: Progress) -> tuple[Path, str]:
-    """Return the published file in the hub's cache, and its name there."""
-    repo, revision, remotes = hub_set.repo, hub_set.revision, [f"{name}.gz", name]
-    if name.startswith(JUDGEMENTS):
-        remotes = [name]
-        if hub_set.qrels_repo:
-            repo, revision, remotes = hub_set.qrels_repo, hub_set.qrels_revision, [Path(name).name]
-    for remote in remotes:
-        if cached := hub.cached_file(repo, remote, revision, environ, repo_type="dataset"):
-            return cached, remote
+def _downloaded(hub_set: HubSet, name: str, environ: Mapping[str, str], progress: Progress) -> dict[str, Path]:
+    """Return the published files that one is made of in the hub's cache, by their names there."""
+    repo, revision, remotes = hub_set.published(name)
+    fetch = partial(hub.download, environ=environ, progress=progress, repo_type="dataset")
     try:
+        if hub_set.configs is not None:
+            return {remote: fetch(repo, remote, revision) for remote in remotes}
+        for remote in remotes:
+            if cached := hub.cached_file(repo, remote, revision, environ, repo_type="dataset"):
+                return {remote: cached}
         for remote in remotes[:-1]:
             try:
-                return hub.download(repo, remote, revision, environ, progress, repo_type="dataset"), remote
+                return {remote: fetch(repo, remote, revision)}
             except hub.Missing:
                 continue
-        return hub.download(repo, remotes[-1], revision, environ, progress, repo_type="dataset"), remotes[-1]
+        return {remotes[-1]: fetch(repo, remotes[-1], revision)}
     except hub.Unreachable as error:
-        raise Blocked(
+        lacking = isinstance(error, hub.Missing) and name == DOCUMENTS and hub_set.task is None
+        raise (_NoCorpus if lacking else Blocked)(
             f"{' or '.join(remotes)} of {repo} can't be fetched at {revision}",
-            expected="a dataset of the hub in BEIR's layout, at a commit that it has",
+            expected="a dataset of the hub in BEIR's layout, at a commit that it has"
+            if hub_set.task is None
+            else f"the file of the task {hub_set.task.name}, at a commit that has it",
             found=str(error),
             remedy=_remedy(hub_set, name, error, environ),
         ) from None
@@ -216,6 +311,13 @@ def _downloaded(hub_set: HubSet, name: str, environ: Mapping[str, str], progress
 def _remedy(hub_set: HubSet, name: str, error: hub.Unreachable, environ: Mapping[str, str]) -> str:
     if hub.is_offline(environ):
         return "unset HF_HUB_OFFLINE; once fetched, the set is used without the network"
+    if isinstance(error, hub.Missing) and hub_set.task is not None:
+        known = [
+            f"{PREFIX}{short}#{hub_set.task.name}"
+            for short, entry in known_sets().items()
+            if entry.repo == hub_set.repo
+        ]
+        return f"name another commit: {known[0]} stands for one that has it" if known else "name another commit"
     if isinstance(error, hub.Missing) and name.startswith(JUDGEMENTS) and not hub_set.qrels_repo:
         apart = f"where the judgements are a dataset of their own, {hub_set.repo}-qrels, name its commit"
         return f"name another --split; {apart} with --qrels-revision"

@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 
 from recallbench.corpora.field_reader import FieldReader
-from recallbench.corpora.labelled_sets.labelled_files import DOCUMENTS, QUERIES, SHORT
+from recallbench.corpora.labelled_sets.labelled_records import DOCUMENTS, QUERIES, SHORT
 from recallbench.errors import InputError
 from recallbench.reading import lines, objects
 

@@ -14,17 +14,16 @@ from recallbench.corpora.entry import CorpusEntry, unregistered
 from recallbench.corpora.field_reader import FieldReader, misspelling_hint
 from recallbench.corpora.labelled_sets import hub_record
 from recallbench.corpora.labelled_sets.canary_record import read_canary
+from recallbench.corpora.labelled_sets.hub_tasks import published_counts
+from recallbench.corpora.labelled_sets.judgement_file import line_of
 from recallbench.corpora.labelled_sets.labelled_files import (
-    DOCUMENTS,
-    Files,
-    LabelledQuery,
     every_split,
     files_of,
-    line_of,
     queries_of_other_splits,
     read_documents,
     read_labels,
 )
+from recallbench.corpora.labelled_sets.labelled_records import ABSTENTION, DOCUMENTS, Files, LabelledQuery, PassedOver
 from recallbench.corpora.labelled_sets.set_name import PREFIX, SetName, folder_word, parse_set_name
 from recallbench.corpora.matching.method import Matching
 from recallbench.corpora.miniature import write_labelled
@@ -69,8 +68,7 @@ class Labelled:
         self.facts = facts
         self.matching = matching
         self._path = path
-        self._unjudged: list[str] = []
-        self._irrelevant: list[str] = []
+        self._passed = PassedOver()
         self._by_text = matching is not None
         self._ids_too = matching is not None and matching.takes_ids
         if not path.is_dir():
@@ -120,13 +118,21 @@ class Labelled:
         name = self.path.resolve().name
         survey = census.survey(Path(name), name, self.sha256, self.facts, oddities, (ALL,))
         survey = replace(
-            survey, unjudged=len(self._unjudged), irrelevant=len(self._irrelevant), canary=read_canary(self.path)
+            survey,
+            unjudged=len(self._passed.unjudged),
+            irrelevant=len(self._passed.irrelevant),
+            unanswerable=len(self._passed.unanswerable),
+            unknown_gold=self._passed.judgements,
+            unknown_candidates=self._passed.candidates,
+            unlisted=len(self._passed.unlisted),
+            canary=read_canary(self.path),
         )
         record = hub_record.read_record(self.path)
         if record is None:
             return survey
         used = {name: record.files[name] for name in self._files.parts}
-        return replace(survey, published=replace(record, files=used))
+        counts = published_counts(record.repo, record.task, self._passed.subsets)
+        return replace(survey, published=replace(record, files=used), published_counts=counts)
 
     def haystacks(self) -> Iterator[Haystack]:
         clustered = self.clustered
@@ -143,7 +149,7 @@ class Labelled:
         self._state  # noqa: B018 - taken before anything is read
         segments: dict[str, list[Segment]] = {}
         places: dict[str, dict[str, int]] = {}
-        for document in read_documents(self._files, self.name):
+        for document in read_documents(self._files, self.name, self._passed):
             in_scope = segments.setdefault(document.scope, [])
             position = len(in_scope)
             places.setdefault(document.scope, {})[document.id] = position
@@ -158,7 +164,7 @@ class Labelled:
                 )
             )
         questions: dict[str, list[Question]] = {scope: [] for scope in segments}
-        labels = list(read_labels(self._files, self.name, self._unjudged, expecting=self._ids_too))
+        labels = list(read_labels(self._files, self.name, self._passed, expecting=self._ids_too))
         # Where some queries have ids alone, ids decide each that has any; where all have an expected text, texts do.
         mixed = any(label.expected for label in labels) and any(
             label.relevant and not label.expected for label in labels
@@ -167,12 +173,24 @@ class Labelled:
             by_id = label.relevant and (not label.expected if self._ids_too else mixed)
             by_text = self._by_text and not by_id
             if label.irrelevant and not (by_text and label.expected):
-                self._irrelevant.append(label.id)
+                self._passed.irrelevant.append(label.id)
                 continue
+            if self._files.published:
+                label = self._without_unknown(label, places)
+                if not label.grades and not label.expected and label.kind != ABSTENTION:
+                    self._passed.unanswerable.append(label.id)
+                    continue
             questions.setdefault(label.scope, []).append(
                 _question(label, places, by_text, self._ids_too, self._judgements)
             )
         return tuple(Haystack(scope, tuple(in_scope), tuple(questions[scope])) for scope, in_scope in segments.items())
+
+    def _without_unknown(self, label: LabelledQuery, places: Mapping[str, Mapping[str, int]]) -> LabelledQuery:
+        """Return the query without judgements that name nothing in its scope: nobody here can mend them."""
+        known = places.get(label.scope, {})
+        grades = {id: grade for id, grade in label.grades.items() if id in known}
+        self._passed.judgements += len(label.grades) - len(grades)
+        return replace(label, grades=grades)
 
 
 def _question(

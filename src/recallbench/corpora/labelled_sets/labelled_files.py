@@ -1,93 +1,35 @@
-"""The files of a labelled set: BEIR's layout, and the short form `gold.jsonl`."""
+"""The files of a labelled set: BEIR's layout, the short form `gold.jsonl`, or queries with candidates."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from recallbench.corpora.field_reader import FieldReader, describe
-from recallbench.corpora.labelled_sets import hub_record
+from recallbench.corpora.labelled_sets import candidate_files, hub_record
+from recallbench.corpora.labelled_sets.judgement_file import LARGEST_GRADE, line_of, read_judgements
+from recallbench.corpora.labelled_sets.labelled_records import (
+    ABSTENTION,
+    DOCUMENTS,
+    EVERYWHERE,
+    JUDGEMENTS,
+    KIND,
+    QUERIES,
+    SHORT,
+    Document,
+    Files,
+    LabelledQuery,
+    PassedOver,
+)
 from recallbench.errors import InputError, UsageError
-from recallbench.reading import is_finite, lines, objects, state
+from recallbench.reading import is_finite, objects
 
-DOCUMENTS, QUERIES, JUDGEMENTS, SHORT = "corpus.jsonl", "queries.jsonl", "qrels", "gold.jsonl"
 MANY = 6
 """Other splits of which every choice is tried, when the set of an earlier result is looked for."""
-EVERYWHERE = "all"
-"""The scope of documents and queries that name none."""
-LARGEST_GRADE = 10**9
-"""No scale is longer, and sums of larger ones would overflow."""
-KIND, ABSTENTION = "query", "abstention"
-"""The kind of a query that names none, and of one that should find nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Files:
-    """The files that decide the measurement, by the names they count under."""
-
-    parts: Mapping[str, Path]
-    others: tuple[Path, ...] = ()
-    """Judgements of other splits: queries that they alone judge are not of this one."""
-
-    @property
-    def judgements(self) -> str:
-        """The name of the split's own; empty where none are read."""
-        return next((name for name in self.parts if name.startswith(JUDGEMENTS)), "")
-
-    def state(self) -> tuple[object, ...]:
-        """Return facts of the files that change when one of them is written."""
-        return tuple(state(path) for path in (*self.parts.values(), *self.others))
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """One thing to remember."""
-
-    id: str
-    scope: str
-    text: str
-    occurred_at: datetime | None
-    importance: float
-
-
-@dataclass(frozen=True, slots=True)
-class LabelledQuery:
-    """One query, and its answers as far as they are known."""
-
-    id: str
-    scope: str
-    tenant: str
-    kind: str
-    text: str
-    grades: Mapping[str, float]
-    asked_at: datetime | None
-    labelled_at: datetime | None
-    reader: FieldReader
-    expected: str = ""
-    """The text of an answer."""
-    answer: str = ""
-    """The right answer in words, for whoever answers from what was found."""
-    fields: tuple[str, ...] = ()
-    """The names of its line's fields."""
-    name: str = ""
-    """Its text, where the id only counts lines."""
-    line: str = ""
-    """The id that counts lines, where none is named as one: earlier releases know it by that."""
-
-    @property
-    def relevant(self) -> bool:
-        """Whether it names a document that answers it."""
-        return any(self.grades.values())
-
-    @property
-    def irrelevant(self) -> bool:
-        """Whether grade 0 is all that it was judged with. That nothing should be found is another thing to say."""
-        return bool(self.grades) and not self.relevant and self.kind != ABSTENTION
 
 
 def files_of(folder: Path, split: str | None = None, *, by_text: bool = False, ids_too: bool = False) -> Files:
@@ -96,6 +38,15 @@ def files_of(folder: Path, split: str | None = None, *, by_text: bool = False, i
     Matched by text, queries need no judgements: those of a split that is named only say which queries are asked. Where
     ids count too, judgements are read where there are any.
     """
+    if subsets := candidate_files.find_subsets(folder):
+        if split is not None:
+            raise UsageError(
+                f"{folder} has no splits",
+                expected="no --split: its queries lie in subsets, and all are asked",
+                found=f"--split {split}",
+                remedy="leave --split out, and out of RECALLBENCH_SPLIT and the settings file",
+            )
+        return candidate_files.files_of(folder, subsets)
     documents = folder / DOCUMENTS
     if not documents.is_file():
         raise _missing(folder, DOCUMENTS)
@@ -132,12 +83,13 @@ def files_of(folder: Path, split: str | None = None, *, by_text: bool = False, i
     return Files(
         {DOCUMENTS: documents, QUERIES: folder / QUERIES, f"{JUDGEMENTS}/{chosen}.tsv": judged[chosen]},
         () if of_hub else tuple(path for name, path in judged.items() if name != chosen),
+        published=of_hub,
     )
 
 
 def every_split(folder: Path, *, by_text: bool = False, ids_too: bool = False) -> list[Files]:
     """The files of a set, once for each split of its judgements; then as they were before other splits were added."""
-    if (folder / SHORT).is_file():
+    if (folder / SHORT).is_file() or candidate_files.find_subsets(folder):
         return [files_of(folder)]
     splits = sorted(path.stem for path in (folder / JUDGEMENTS).glob("*.tsv"))
     by_split = [files_of(folder, split) for split in splits]
@@ -157,10 +109,10 @@ def every_split(folder: Path, *, by_text: bool = False, ids_too: bool = False) -
 
 def queries_of_other_splits(files: Files, corpus: str) -> frozenset[str]:
     """The queries that another split judges and this one does not; those that should find nothing are of every one."""
-    elsewhere = {id for other in files.others for id in _qrels(other, corpus)}
+    elsewhere = {id for other in files.others for id in _judged(other, corpus)}
     if not elsewhere:
         return frozenset()
-    judged = _qrels(files.parts[files.judgements], corpus)
+    judged = _judged(files.parts[files.judgements], corpus)
     return frozenset(
         str(id)
         for _, record in objects(files.parts[QUERIES])
@@ -168,8 +120,17 @@ def queries_of_other_splits(files: Files, corpus: str) -> frozenset[str]:
     )
 
 
-def read_documents(files: Files, corpus: str) -> Iterator[Document]:
-    """Each document; raises InputError for one without text, and for an id that comes twice in a scope."""
+def read_documents(files: Files, corpus: str, passed: PassedOver | None = None) -> Iterator[Document]:
+    """Return each document; raises InputError for one without text, and for an id that comes twice in a scope.
+
+    Of a set with candidates, a document comes once for each scope that it is a candidate in.
+    """
+    if files.subsets:
+        return candidate_files.read_documents(files, corpus, passed or PassedOver())
+    return _all_documents(files, corpus)
+
+
+def _all_documents(files: Files, corpus: str) -> Iterator[Document]:
     path = files.parts[DOCUMENTS]
     seen: dict[tuple[str, str], int] = {}
     for number, record in objects(path):
@@ -192,24 +153,15 @@ def read_documents(files: Files, corpus: str) -> Iterator[Document]:
         raise InputError(f"{path}: no documents", expected="a JSON object per line", found="an empty file")
 
 
-def read_labels(files: Files, corpus: str, unjudged: list[str], *, expecting: bool = False) -> Iterator[LabelledQuery]:
+def read_labels(files: Files, corpus: str, passed: PassedOver, *, expecting: bool = False) -> Iterator[LabelledQuery]:
     """Return each query that is judged, or that should find nothing.
 
-    In BEIR's layout queries without judgements are passed over, and noted in `unjudged`; of a set of the hub all that
+    Queries without judgements are passed over, and noted in `passed`; in BEIR's layout of a set of the hub all that
     the split does not judge. `expecting` keeps those with an expected text.
     """
-    return (
-        _short_form(files.parts[SHORT], corpus) if SHORT in files.parts else _beir(files, corpus, unjudged, expecting)
-    )
-
-
-def line_of(path: Path, query: str, document: str | None = None) -> int:
-    """Return the line of a judgement file for a query and a document."""
-    for number, line in lines(path):
-        fields = [field.strip() for field in (line.split("\t") if "\t" in line else line.split())]
-        if fields[:1] == [query] and (document is None or document in fields[1:]):
-            return number
-    return 0
+    if files.subsets:
+        return candidate_files.read_labels(files, corpus, passed)
+    return _short_form(files.parts[SHORT], corpus) if SHORT in files.parts else _beir(files, corpus, passed, expecting)
 
 
 def _short_form(path: Path, corpus: str) -> Iterator[LabelledQuery]:
@@ -234,9 +186,9 @@ def _other_id(record: dict[str, Any], seen: Collection[str]) -> str:
     return id if id.split() == [id] and id not in seen else ""
 
 
-def _beir(files: Files, corpus: str, unjudged: list[str], expecting: bool) -> Iterator[LabelledQuery]:
+def _beir(files: Files, corpus: str, passed: PassedOver, expecting: bool) -> Iterator[LabelledQuery]:
     name = files.judgements
-    judged = _qrels(files.parts[name], corpus) if name else {}
+    judged = _judged(files.parts[name], corpus) if name else {}
     elsewhere = queries_of_other_splits(files, corpus)
     queries = files.parts[QUERIES]
     seen: set[str] = set()
@@ -250,7 +202,7 @@ def _beir(files: Files, corpus: str, unjudged: list[str], expecting: bool) -> It
             continue
         needs_no_judgement = record.get("kind") == ABSTENTION or (expecting and record.get("expected") is not None)
         if name and id not in judged and not needs_no_judgement:
-            unjudged.append(id)
+            passed.unjudged.append(id)
             continue
         grades = judged.get(id, {})
         yield _label(record, id, "text", grades, replace(reader, item=f"query {id} (line {number})"))
@@ -264,29 +216,8 @@ def _beir(files: Files, corpus: str, unjudged: list[str], expecting: bool) -> It
         )
 
 
-def _qrels(path: Path, corpus: str) -> dict[str, dict[str, float]]:
-    """Grades by query and document. The header line of BEIR is passed over."""
-    judgements: dict[str, dict[str, float]] = {}
-    for number, line in lines(path):
-        reader = FieldReader(corpus, f"{JUDGEMENTS}/{path.name}", f"line {number}")
-        fields = line.split("\t") if "\t" in line else line.split()
-        if not line.strip() or (number == 1 and fields[-1].strip().lower() == "score"):
-            continue
-        if len(fields) == 4:
-            fields = [fields[0], *fields[2:]]  # TREC's form, with an iteration nobody uses
-        if len(fields) != 3:
-            raise reader.refusal("columns", "query-id, corpus-id and score", f"{len(fields)}")
-        query, document, grade = (field.strip() for field in fields)
-        try:
-            value = float(grade)
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value) or value > LARGEST_GRADE:
-            raise reader.refusal("score", f"a number of at most {LARGEST_GRADE:,}", describe(grade))
-        if document in judgements.setdefault(query, {}):
-            raise reader.refusal("corpus-id", f"each document once for {query}", f"{document} again")
-        judgements[query][document] = max(value, 0.0)
-    return judgements
+def _judged(path: Path, corpus: str) -> dict[str, dict[str, float]]:
+    return read_judgements(path, corpus, f"{JUDGEMENTS}/{path.name}")
 
 
 def _label(

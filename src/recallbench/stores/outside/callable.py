@@ -8,6 +8,8 @@ once per scope with the scope's items and their vectors, and returns a searcher:
             ...
         return search
 
+(id, score, source) is a hit on what the memory derived from an item: it counts as that one (sources.py).
+
 `open_memory.needs_vectors = False` says that it works on text alone: then nothing is embedded and `vectors` is None.
 `settings`, a mapping, of either is written into results; so is the module's `__version__`. What has a method `close` is
 closed when its scope is no longer asked. `--set name=value` is a parameter of the constructor, or of the function.
@@ -36,7 +38,7 @@ from recallbench.escaping.terminal import shortened
 from recallbench.patience import PATIENCE, patience_of
 from recallbench.stores.call_clock import CallClock
 from recallbench.stores.options import StoreOption
-from recallbench.stores.outside.answer import ALIKE, BY_K, GO_ON, RANKS, SCORES, Contract
+from recallbench.stores.outside.answer import ALIKE, BY_K, DERIVED_EVIDENCE, GO_ON, RANKS, SCORES, Contract
 from recallbench.stores.outside.own_code import EXAMPLE, OwnCode
 from recallbench.stores.outside.parameters import recorded_text
 from recallbench.stores.request import StoreRequest, StoreStatus
@@ -98,7 +100,7 @@ class CallableStore(Store):
         evidence = {"index": own, "plan": own, "module_sha256": "[0-9a-f]{64}|built in"}
         texts = {option: str(text) for option, text in options.items() if option not in _NOT_PARAMETERS}
         settings = {"callable.function": call, **exactly(_recorded(texts))}
-        later = {SCORES: f"{ALIKE}|{BY_K}|{RANKS}", "calls": ".*"}
+        later = {SCORES: f"{ALIKE}|{BY_K}|{RANKS}", "calls": ".*", **DERIVED_EVIDENCE}
         return (Statement(rf"{call} \(.*\)", settings, evidence, {r"callable\..*|[^\W\d]\w*": ".*"}, later),)
 
     @classmethod
@@ -220,7 +222,7 @@ class CallableStore(Store):
         evidence = {"index": own, "plan": own, "module_sha256": source}
         if self._memory.noun == "class":
             evidence["calls"] = self.description
-        return evidence | {SCORES: scores if self._memory.scored else RANKS}
+        return evidence | {SCORES: scores if self._memory.scored else RANKS} | self._contract.evidence()
 
     def close(self) -> None:
         for scope in tuple(self._scopes):

@@ -8,16 +8,19 @@ from numbers import Integral
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from recallbench.stores.outside.answer import Contract
+from recallbench.stores.outside.answer import SOURCES, Contract
 from recallbench.stores.outside.method import IDS
+from recallbench.stores.outside.sources import FoundItem, most_entries
 from recallbench.stores.store import Item, Query
 
 ID_FIELDS = (*IDS, "_id")
 TEXT_FIELDS = ("text", "content", "page_content", "document", "memory")
+SOURCE = ("source",)
+"""The field of a hit that names the item it was derived from."""
 SCORE_FIELDS = ("score", "similarity", "relevance", "relevance_score")
 LISTS = ("results", "hits", "matches", "memories")
 """The keys under which a mapping may hold its hits."""
-HITS = "a list of ids, of (id, score) pairs, or of dicts or objects with id and score"
+HITS = "a list of ids, of (id, score) pairs or (id, score, source), or of dicts or objects with id and score"
 
 
 class _Names(NamedTuple):
@@ -69,11 +72,22 @@ class KnownItems:
                 return next((id for id in self._alike.get(name, ()) if id not in before), way.items[name]), name
         return None, next((name for name in names if name is not None), hit)
 
+    def find_source(self, name: Any) -> int | None:
+        """Return the item of that name; None where there is none."""
+        return next((way.items[name] for way in self._ways if _is_id(name) and name in way.items), None)
+
+    def own_name(self, hit: Any) -> Any:
+        """Return the id of a hit's own where only its metadata names an item; None for a hit without one."""
+        if _is_id(hit) or not any(way.of_metadata for way in self._ways):
+            return None
+        name = _field(hit, ID_FIELDS)
+        return name if _is_id(name) and all(name not in way.items for way in self._ways) else None
+
 
 class Reading(NamedTuple):
-    """The hits of an answer as pairs of item id and score."""
+    """The items of an answer."""
 
-    pairs: list[tuple[int, float]]
+    entries: list[FoundItem]
     scored: bool
     """Else the rank stands for the score: 1 / rank."""
 
@@ -88,19 +102,21 @@ def read_answer(answer: Any, query: Query, k: int, known: KnownItems, contract: 
     if not isinstance(answer, Iterable) or isinstance(answer, (str, bytes, Mapping)):
         keys = f" with the keys {', '.join(map(str, answer))}" if isinstance(answer, Mapping) else ""
         raise contract.broken(query, HITS, _kind(answer) + keys)
-    ids: list[int] = []
+    found: list[tuple[Any, int, bool]] = []
     scores: list[float] = []
-    hits = list(islice(answer, k if cut else k + 1))
-    if len(hits) > k:
-        count = str(len(answer)) if isinstance(answer, Sized) else f"{len(hits)} or more"
-        raise contract.broken(query, f"at most k = {k} hits", f"{count} hits")
-    for hit in hits:
-        paired = isinstance(hit, (tuple, list)) and len(hit) == 2
-        item, score = hit if paired else (hit, None if _is_id(hit) else _field(hit, SCORE_FIELDS))
-        id, name = known.find(item, ids)
-        if id is None:
-            raise contract.broken(query, known.expected, f"{name!r:.80}, {_kind(name)}")
-        ids.append(id)
+    counted: set[int] = set()
+    hits = 0
+    for number, hit in enumerate(islice(answer, most_entries(k) + 1), 1):
+        own, id, derived = _named(hit, query, known, counted, contract)
+        hits += not derived or id not in counted
+        if hits > k:
+            if cut:
+                break
+            count = str(len(answer)) if isinstance(answer, Sized) else f"{number} or more"
+            raise contract.broken(query, f"at most k = {k} hits", f"{count} hits")
+        counted.add(id)
+        found.append((own, id, derived))
+        score = hit[1] if _is_row(hit) else None if _is_id(hit) else _field(hit, SCORE_FIELDS)
         if score is not None:
             try:
                 if isinstance(score, (bool, str, bytes)):
@@ -108,12 +124,37 @@ def read_answer(answer: Any, query: Query, k: int, known: KnownItems, contract: 
                 scores.append(float(score))
             except (TypeError, ValueError):
                 raise contract.broken(query, "a number as score", f"{score!r:.80}, {_kind(score)}") from None
-    if scores and len(scores) < len(ids):
-        raise contract.broken(query, "a score for each hit, or for none", f"{len(scores)} for {len(ids)} hits")
-    if not scores:
-        scores = [1 / rank for rank in range(1, len(ids) + 1)]
-        return Reading(list(zip(ids, scores, strict=True)), scored=not ids)
-    return Reading(list(zip(ids, scores, strict=True)), scored=True)
+    if scores and len(scores) < len(found):
+        raise contract.broken(query, "a score for each hit, or for none", f"{len(scores)} for {len(found)} hits")
+    scored = bool(scores) or not found
+    scores = scores or [1 / rank for rank in range(1, len(found) + 1)]
+    return Reading(
+        [FoundItem(own, score, id, derived) for (own, id, derived), score in zip(found, scores, strict=True)],
+        scored=scored,
+    )
+
+
+def _named(
+    hit: Any, query: Query, known: KnownItems, before: Collection[int], contract: Contract
+) -> tuple[Any, int, bool]:
+    """Return how a hit is called, the item that it counts as, and whether it was derived from that."""
+    named = hit[0] if _is_row(hit) else hit
+    source = hit[2] if _is_row(hit) and len(hit) == 3 else None if _is_id(named) else _field(named, SOURCE)
+    if _is_id(source):
+        id, own = known.find_source(source), named if _is_id(named) else _field(named, ID_FIELDS)
+        if id is None:
+            raise contract.broken(query, f"{SOURCES}; {known.expected}", f"the source {source!r:.80} of {own!r:.80}")
+        # Without a name of its own it is another one each time.
+        return (own if _is_id(own) else object()), id, True
+    found, name = known.find(named, before)
+    if found is None:
+        raise contract.broken(query, known.expected, f"{name!r:.80}, {_kind(name)}")
+    own = known.own_name(named)
+    return (found, found, False) if own is None else (own, found, True)
+
+
+def _is_row(hit: Any) -> bool:
+    return isinstance(hit, (tuple, list)) and len(hit) in (2, 3)
 
 
 def _field(holder: Any, names: Sequence[str]) -> Any:

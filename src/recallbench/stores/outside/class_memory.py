@@ -21,6 +21,7 @@ from recallbench.stores.outside.method import OF_ITEMS, OF_QUERIES, Method
 from recallbench.stores.outside.own_code import OwnCode
 from recallbench.stores.outside.own_loop import OwnLoop
 from recallbench.stores.outside.parameters import Parameters
+from recallbench.stores.outside.sources import FoundItem
 from recallbench.stores.store import Item, Matrix, Query, Store
 
 ADDING = ("add", "ingest")
@@ -247,11 +248,11 @@ class ClassSearcher:
         self._items, self._returned = [*self._items, *items], [*self._returned, *more]
         self._known = self._memory.known(self._items, self._returned)
 
-    def search(self, query: Query, k: int) -> list[tuple[int, float]]:
-        """Return the pairs of item id and score."""
+    def search(self, query: Query, k: int) -> list[FoundItem]:
+        """Return the items of the answer."""
         reading = self._memory.search(self._instance, query, k, self._known)
         self._memory.scored = self._memory.scored and reading.scored
-        return reading.pairs
+        return reading.entries
 
     def stored_bytes(self) -> int | None:
         """Return how many bytes the scope takes up, as far as the instance says so."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,10 @@ from recallbench.stores.outside.answer import GO_ON, question_of
 from recallbench.stores.outside.held_bytes import held_bytes
 from recallbench.stores.outside.own_code import OwnCode
 from recallbench.stores.outside.parameters import Parameters
+from recallbench.stores.outside.sources import until_too_many
 from recallbench.stores.store import Item, Matrix, Query
 
-Searcher = Callable[[Query, int], Iterable[tuple[int, float]]]
+Searcher = Callable[[Query, int], Iterable[tuple[int, float] | tuple[int | str, float, int]]]
 
 
 class FunctionMemory:
@@ -86,7 +86,7 @@ class FunctionSearcher:
             # An answer may do its work only while it is walked. One more than may come tells that there are too
             # many, of an endless one too.
             if isinstance(answer, Iterable) and not isinstance(answer, (list, tuple, str, bytes, Mapping)):
-                return list(islice(answer, k + 1))
+                return list(until_too_many(answer, k))
             return answer
 
         return self._code.call(

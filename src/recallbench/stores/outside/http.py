@@ -4,7 +4,8 @@
                     "vector": […]}]}
     POST /search   {"scope": "…", "query": "…", "k": 10, "asked_at": "…", "vector": […],
                     "last_visible_id": 105}
-                   -> {"hits": [{"id": 1, "score": 0.9}]}
+                   -> {"hits": [{"id": 1, "score": 0.9}]}, or of items that the memory derived from those it was
+                   given {"hits": [{"id": "fact-17", "score": 0.9, "source": 1}]}
     GET  /version  -> {"version": "…", "needs_vectors": true, "scores_depend_on_k": false,
                     "several_callers": true, "filters_time": false, "stored_bytes": 123456, "settings": {…}}
                                                                                  (may be missing)
@@ -33,7 +34,7 @@ from recallbench.confidential import without_secrets
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.progress import Progress, Silent
 from recallbench.stores.call_clock import CallClock
-from recallbench.stores.outside.answer import ALIKE, BY_K, GO_ON, SCORES, Contract, question_of
+from recallbench.stores.outside.answer import ALIKE, BY_K, DERIVED_EVIDENCE, GO_ON, SCORES, Contract, question_of
 from recallbench.stores.outside.held_bytes import read_bytes
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement, exactly
@@ -100,7 +101,11 @@ class HttpStore(Store):
     def states(cls, name: str, options: Mapping[str, Any]) -> tuple[Statement, ...]:
         evidence = exactly({"server": name, "index": OWN, "plan": OWN})
         evidence["requests"] = "[0-9]+ sent, [0-9]+ of them again"
-        return (Statement(".+", exactly(CONTRACT), evidence, {r"http\..*": ".*"}, {SCORES: f"{ALIKE}|{BY_K}"}),)
+        return (
+            Statement(
+                ".+", exactly(CONTRACT), evidence, {r"http\..*": ".*"}, {SCORES: f"{ALIKE}|{BY_K}", **DERIVED_EVIDENCE}
+            ),
+        )
 
     @classmethod
     def scores_alike(cls, size: int, k: int, options: Mapping[str, Any], evidence: Mapping[str, str]) -> bool:
@@ -201,6 +206,7 @@ class HttpStore(Store):
             "plan": OWN,
             SCORES: BY_K if self.about().scores_depend_on_k else ALIKE,
             "requests": f"{self._web.sent - self._no_ops} sent, {self._web.again} of them again",
+            **self._contract.evidence(),
         }
 
     def stored_bytes(self) -> Mapping[str, int]:
@@ -226,14 +232,17 @@ class HttpStore(Store):
     def _scope(self, scope: int) -> str:
         return f"{self._run}/{scope}"
 
-    def _pairs(self, answer: Any, query: Query) -> list[tuple[Any, Any]]:
+    def _pairs(self, answer: Any, query: Query) -> list[tuple[Any, ...]]:
         hits = answer.get("hits") if isinstance(answer, dict) else None
         if not isinstance(hits, list):
             raise self._contract.broken(query, 'an object {"hits": […]}', _shortened(answer))
         for hit in hits:
             if not isinstance(hit, dict) or not {"id", "score"} <= hit.keys():
                 raise self._contract.broken(query, 'hits {"id": …, "score": …}', _shortened(hit))
-        return [(hit["id"], hit["score"]) for hit in hits]
+        return [
+            (hit["id"], hit["score"]) if hit.get("source") is None else (hit["id"], hit["score"], hit["source"])
+            for hit in hits
+        ]
 
 
 def _item(item: Item, rows: Matrix | None, row: int) -> dict[str, Any]:

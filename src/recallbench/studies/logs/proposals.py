@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recallbench.corpora.labelled_sets.label_book import UnlabelledQuery
-from recallbench.corpora.labelled_sets.labelled_files import DOCUMENTS, EVERYWHERE, Files, read_documents
+from recallbench.corpora.labelled_sets.labelled_files import read_documents
+from recallbench.corpora.labelled_sets.labelled_records import DOCUMENTS, EVERYWHERE, Files
 from recallbench.corpora.records import Haystack, Question, Segment
 from recallbench.errors import InputError
 from recallbench.progress import Progress

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.corpora.labelled_sets.labelled import identify
-from recallbench.corpora.labelled_sets.labelled_files import (
+from recallbench.corpora.labelled_sets.labelled_files import files_of, read_labels
+from recallbench.corpora.labelled_sets.labelled_records import (
     ABSTENTION,
     JUDGEMENTS,
     QUERIES,
     SHORT,
     Files,
     LabelledQuery,
-    files_of,
-    read_labels,
+    PassedOver,
 )
 from recallbench.corpora.labelled_sets.set_name import is_set_name, parse_set_name
 from recallbench.corpora.matching.method import Matching
@@ -65,7 +65,14 @@ def read_set(folder: Path, split: str | None) -> QuestionSet:
     """Return the questions of a labelled set; raises InputError where it can't be read or has none."""
     textual = not (folder / SHORT).is_file() and not list((folder / JUDGEMENTS).glob("*.tsv"))
     files = files_of(folder, split, by_text=textual)
-    labels = list(read_labels(files, folder.name, [], expecting=textual))
+    if files.subsets:
+        raise InputError(
+            f"no canary can be drawn from {folder}",
+            expected=f"a set with {SHORT}, or with {QUERIES} and {JUDGEMENTS}/",
+            found="queries in subsets, answered from their candidates",
+            remedy="draw it from questions of your own",
+        )
+    labels = list(read_labels(files, folder.name, PassedOver(), expecting=textual))
     # Where some have ids, ids decide; where none has, the expected texts do.
     by_id = any(label.relevant for label in labels)
     usable = [label for label in labels if _usable(label, by_id)]

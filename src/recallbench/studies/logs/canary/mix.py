@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from recallbench.corpora.labelled_sets.canary_record import CanaryLog
-from recallbench.corpora.labelled_sets.labelled_files import KIND
+from recallbench.corpora.labelled_sets.labelled_records import KIND
 from recallbench.corpora.recall_log import RecallLog
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import InputError

@@ -8,14 +8,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from recallbench.corpora.labelled_sets.canary_record import NAME, CanaryRecord, record_text
-from recallbench.corpora.labelled_sets.labelled_files import (
-    DOCUMENTS,
-    QUERIES,
-    SHORT,
-    Files,
-    read_documents,
-    read_labels,
-)
+from recallbench.corpora.labelled_sets.labelled_files import read_documents, read_labels
+from recallbench.corpora.labelled_sets.labelled_records import DOCUMENTS, QUERIES, SHORT, Files, PassedOver
 from recallbench.errors import InputError, UsageError
 from recallbench.reading import lines, objects
 from recallbench.results.folder import staged
@@ -68,7 +62,7 @@ def _write_documents(files: Files, name: str, scopes: Collection[str], path: Pat
 
 def _write_short(files: Files, name: str, ids: Collection[str], path: Path) -> None:
     with path.open("w", encoding="utf-8") as file:
-        for (_, record), label in zip(objects(files.parts[SHORT]), read_labels(files, name, []), strict=True):
+        for (_, record), label in zip(objects(files.parts[SHORT]), read_labels(files, name, PassedOver()), strict=True):
             if label.id in ids:
                 # The id of a query that names none counts lines, which are other ones here.
                 _write_line(file, {"query_id": label.id, **record} if label.line else record)

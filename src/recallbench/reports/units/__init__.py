@@ -1,0 +1,1 @@
+"""One system over sessions and over turns, side by side."""

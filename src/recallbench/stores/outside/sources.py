@@ -1,0 +1,71 @@
+"""What a memory derived from the items it was given: each counts through its source, at the source's first place.
+
+k counts sources. An answer may have more items than k as long as they come from k sources at most: so a memory of facts
+or turns is asked for as many sessions as any other, and more of its own items never bring it more of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from recallbench.stores.store import Hit
+
+DERIVED = "derived"
+"""The evidence that a memory answered with items of its own."""
+TOLD = "each counts through its source, at its first place; at most"
+"""What that evidence says, before the most items that an answer for k hits had, by k."""
+PER_HIT = 1000
+"""The most items of its own that a memory may return for each hit it is asked for: an answer has to end."""
+
+
+class FoundItem(NamedTuple):
+    """One item of an answer, and the item that it counts as."""
+
+    own: Hashable
+    """How the memory calls it."""
+    score: float
+    source: int
+    derived: bool = True
+    """Else it is an item that the memory was given."""
+
+
+def most_entries(k: int) -> int:
+    """Return the most items that an answer for k hits may have."""
+    return PER_HIT * k
+
+
+def fold(entries: Sequence[FoundItem]) -> list[Hit]:
+    """Return a hit for each source at the place of its first item; one that was given twice stays twice."""
+    hits: list[Hit] = []
+    seen: set[int] = set()
+    for entry in entries:
+        if not entry.derived or entry.source not in seen:
+            hits.append(Hit(entry.source, entry.score))
+        seen.add(entry.source)
+    return hits
+
+
+def repeated(entries: Sequence[FoundItem]) -> FoundItem | None:
+    """Return the first derived item that came before under its own name; None where each came once."""
+    seen: set[Hashable] = set()
+    for entry in entries:
+        if entry.derived and entry.own in seen:
+            return entry
+        seen |= {entry.own} if entry.derived else set()
+    return None
+
+
+def until_too_many(answer: Iterable[Any], k: int) -> Iterator[Any]:
+    """Yield the items of an answer that may never end, up to the one that is too many."""
+    sources: set[str] = set()
+    given = 0
+    for item in islice(answer, most_entries(k) + 1):
+        yield item
+        if isinstance(item, (tuple, list)) and len(item) == 3:
+            sources.add(repr(item[2]))
+        else:
+            given += 1
+        if given + len(sources) > k:
+            return
