@@ -89,6 +89,8 @@ def _questions(case: ForeignCase) -> Check:
 def _gold(case: ForeignCase) -> Check:
     if case.dataset is None:
         return check("RB-F-GOLD", "gold as derived", "cannot-tell", case.why_no_dataset)
+    if not case.imported.gold_stated:
+        return check("RB-F-GOLD", "gold as derived", "cannot-tell", "rows state no gold: the dataset's is taken")
     wrong = []
     for question, entry in zip(case.imported.questions, case.rescored.known, strict=True):
         if entry is None:
