@@ -72,6 +72,15 @@ def test_a_file_that_changed_after_it_was_hashed_is_refused(tmp_path: Path) -> N
         list(stream.items())
 
 
+def test_the_plain_fields_before_a_list_are_read_without_it(tmp_path: Path) -> None:
+    path = tmp_path / "output.json"
+    path.write_text('{"a": "x", "b": 2, "c": true, "d": {"e": 1}, "f": null, "list": [1], "g": 3}')
+    assert Stream(path, "").plain_fields("list") == {"a": "x", "b": 2, "c": True}
+    path.write_text('{"a": "x", "b"')
+    with pytest.raises(InputError, match="not JSON"):
+        Stream(path, "").plain_fields("list")
+
+
 def test_the_registered_file_with_other_counts_is_refused(longmemeval: Make) -> None:
     corpus = longmemeval()
     corpus.facts = replace(corpus.facts, sha256=corpus.sha256)

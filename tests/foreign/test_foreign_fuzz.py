@@ -112,3 +112,47 @@ def test_a_hostile_folder_is_never_verified_nor_crashes(
             pass
         with contextlib.suppress(RecallBenchError):
             survey(folder, None, {"RECALLBENCH_DATA_DIR": name}, ("0.5",))
+
+
+KEPT = st.fixed_dictionaries(
+    {},
+    optional={
+        "sample_id": st.one_of(NUMBERS, st.just("conv-1")),
+        "question": st.text(max_size=3),
+        "category": NUMBERS,
+        "evidence": IDS,
+        "retrieved_ids": st.one_of(IDS, st.just(["session_1"])),
+        "recall": NUMBERS,
+        "topic": st.just("roles"),
+        "tid": NUMBERS,
+        "target_sids": st.one_of(VALUES, st.just([1])),
+        "retrieved_sids": st.one_of(VALUES, st.just([1])),
+        "retrieved_global": st.one_of(VALUES, st.just([1])),
+        "hit_at_k": st.one_of(VALUES, st.booleans()),
+        "query_id": st.just("q"),
+        "query": st.text(max_size=3),
+        "context": st.one_of(VALUES, st.just('## Memory 1\n"dia_id": "D1:1"')),
+        "correct": st.booleans(),
+        "meta": st.one_of(VALUES, st.just({"sample_id": "conv-1", "category": "x"})),
+        "questionId": st.just("conv-1-q0"),
+        "questionType": st.just("x"),
+        "searchResults": st.one_of(VALUES, st.just([{"metadata": {"sessionId": "conv-1-session_1"}}])),
+        "retrievalMetrics": VALUES,
+    },
+)
+HEAD = {"dataset": "locomo", "split": "s", "memory_provider": "m", "run_name": "r", "mode": "rag"}
+REPORT = {"provider": "m", "benchmark": "locomo", "runId": "r", "judge": "j", "answeringModel": "a", "summary": {}}
+
+
+@pytest.mark.marked
+@settings(max_examples=100, deadline=None)
+@given(rows=st.lists(KEPT, min_size=1, max_size=3), form=st.integers(0, 2), cut=st.integers(0, 30))
+def test_a_hostile_result_of_others_is_refused_or_read(rows: list[dict[str, Any]], form: int, cut: int) -> None:
+    head = {**HEAD, "total_queries": len(rows), "correct": 1, "accuracy": 1.0}
+    document: Any = (rows, {**head, "results": rows}, {**REPORT, "evaluations": rows})[form]
+    text = json.dumps(document)
+    with TemporaryDirectory() as name:
+        (Path(name) / "results_x_top1.json").write_text(text[: len(text) - cut] if cut < 15 else text)
+        for read in (lambda: audit_foreign(Path(name), (), {}), lambda: survey(Path(name), None, {}, ("0.5",))):
+            with contextlib.suppress(RecallBenchError):
+                read()

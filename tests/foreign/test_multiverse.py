@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from recallbench.foreign.universes import (
+    FOUND,
     LONGMEMEVAL,
     Definition,
     Denominator,
@@ -48,6 +49,10 @@ LOG = 1 / math.log2(3)
         (Definition("ndcg", 2, LONGMEMEVAL), [0.5, 1, 0]),
         # (1/log2(2) + 1/log2(3)) of an ideal 1 + 1.
         (Definition("ndcg", 3, LONGMEMEVAL), [(1 + LOG) / 2, 1, 0]),
+        # One of two was found, at the second place: the best order of that one is 1.
+        (Definition("ndcg", 2, FOUND), [LOG, 1, 0]),
+        # Both were found, at the second and third place, of an ideal 1 + 1/log2(3).
+        (Definition("ndcg", 3, FOUND), [(LOG + 0.5) / (1 + LOG), 1, 0]),
     ],
 )
 def test_complete_rankings_have_an_exact_figure(definition: Definition, expected: list[float]) -> None:
@@ -64,10 +69,12 @@ def test_complete_rankings_have_an_exact_figure(definition: Definition, expected
         (Definition("recall_all", 4), [(1, 1), (1, 1), (0, 0)]),
         (Definition("mrr", 50), [(0.5, 0.5), (1, 1), (0, 0.25)]),
         (Definition("precision", 4), [(0.5, 0.5), (0.25, 0.25), (0, 0.25)]),
+        (Definition("ndcg", 4, FOUND), [((LOG + 0.5) / (1 + LOG),) * 2, (1, 1), (0, 1)]),
     ],
 )
 def test_cut_rankings_have_bounds(definition: Definition, expected: list[tuple[float, float]]) -> None:
-    assert spread(definition, view("own", RANKED, GOLD, row_depth=3)) == expected
+    rounded = [(round(low, 6), round(high, 6)) for low, high in expected]
+    assert spread(definition, view("own", RANKED, GOLD, row_depth=3)) == rounded
 
 
 def test_a_short_ranking_ended_by_itself() -> None:

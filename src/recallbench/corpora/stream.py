@@ -51,6 +51,24 @@ class Stream:
             raise self._not_a_list(_shape(self.path))
         self._refuse_if_changed(state)
 
+    def plain_fields(self, until: str) -> dict[str, Any]:
+        """The texts, numbers and truths of the one object that stand before this field of it."""
+        _, state = self._identity()
+        fields: dict[str, Any] = {}
+        try:
+            with self.path.open("rb") as file:
+                for place, event, value in ijson.parse(file, use_float=True, buf_size=_CHUNK):
+                    if event == "map_key" and place == "" and value == until:
+                        break
+                    if place and "." not in place and event in ("string", "number", "boolean"):
+                        fields[place] = value
+        except ijson.JSONError as error:
+            raise self._malformed(error, 0) from None
+        except OSError as error:
+            raise self._unreadable(error) from None
+        self._refuse_if_changed(state)
+        return fields
+
     def object(self) -> dict[str, Any]:
         """The file as a whole, where it holds one object."""
         _, state = self._identity()

@@ -15,7 +15,7 @@ from recallbench.foreign.case import CODES, ForeignCase, check, corpus_rules, in
 from recallbench.foreign.claims import check_claims
 from recallbench.foreign.layouts import pgmnemo, trec
 from recallbench.foreign.layouts.layout import Imported
-from recallbench.foreign.layouts.registry import find_layout
+from recallbench.foreign.layouts.registry import described_layouts, find_layout
 from recallbench.foreign.reports import check_reports
 from recallbench.foreign.rescoring import rescore
 from recallbench.foreign.rows import check_rows
@@ -42,7 +42,7 @@ def audit_foreign(folder: Path, corpus_files: Sequence[Path], environ: Mapping[s
     if layout is None:
         raise InputError(
             f"{folder} is not in a form that this tool reads",
-            expected="metrics.json with rows, a TREC run with qrels, or LongMemEval's retrieval log",
+            expected=described_layouts(),
             found=", ".join(sorted(path.name for path in folder.iterdir())[:8]) if folder.is_dir() else "no folder",
             remedy="name the folder that holds these files",
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recallbench.audit.gate import Check, Status
+from recallbench.corpora.records import Corpus
 from recallbench.corpora.registry import CORPORA, open_corpus
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import Blocked
@@ -99,12 +100,22 @@ def corpus_rules(imported: Imported, corpus_file: Path | None, rules: Rules) -> 
 def index_of(
     imported: Imported, file: Path | None, rules: Rules, environ: Mapping[str, str]
 ) -> tuple[CorpusIndex | None, str]:
-    """Return the dataset of a folder, or why it is not at hand; raises InputError for a file that can't be read."""
+    """Return the dataset of a folder, indexed, or why it is not at hand; raises InputError for an unreadable file."""
     corpus = corpus_rules(imported, file, rules)
+    opened, why = dataset_of(imported, file, rules, environ)
+    return (index_corpus(opened, corpus.sha256) if opened is not None and corpus is not None else None), why
+
+
+def dataset_of(
+    imported: Imported, file: Path | None, rules: Rules, environ: Mapping[str, str]
+) -> tuple[Corpus | None, str]:
+    """Return the dataset of a folder, opened, or why it is not at hand."""
+    corpus = corpus_rules(imported, file, rules)
+    if corpus is None and imported.corpus:
+        return None, f"it is over {imported.corpus}, which is no corpus here"
     if corpus is None:
         return None, "the folder does not say which dataset it is over"
     try:
-        opened = open_corpus(corpus.name, rules=rules, environ=environ, file=file, allow_dataset_deviation=True)
-        return index_corpus(opened, corpus.sha256), ""
+        return open_corpus(corpus.name, rules=rules, environ=environ, file=file, allow_dataset_deviation=True), ""
     except Blocked as error:
         return None, f"{error.problem}: --corpus-file names the file"

@@ -102,6 +102,8 @@ def _origin_followed(
         cause = f"{first.definition.kind}, where the protocol's name means {meant.kind}"
         if first.definition.kind == meant.kind:
             cause = "another depth or another count of questions than the protocol's"
+            if first.definition.variant != meant.variant:
+                cause = f"{meant.kind} over another best order or by other discounts than its name means"
         beside = f"{meant} {_figure(protocol)}" if protocol is not None else ""
         return Origin("fail", ordered, text, cause, beside)
     if contradicted:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recallbench.errors import InputError, UsageError
-from recallbench.foreign.case import index_of
+from recallbench.foreign.case import dataset_of, index_of
+from recallbench.foreign.controls import Controls, control_figures
 from recallbench.foreign.layouts import own
 from recallbench.foreign.layouts.layout import Imported
-from recallbench.foreign.layouts.registry import find_layout
+from recallbench.foreign.layouts.registry import described_layouts, find_layout
 from recallbench.foreign.names import meaning_of
 from recallbench.foreign.rescoring import MEANINGS, STATED, RescoredRankings, Scoping, rescore
 from recallbench.foreign.universes import DEPTHS, Cell, Definition, agrees, cells, definitions
@@ -66,6 +67,8 @@ class Multiverse:
     """The source of the gold, and the rows that differ."""
     warnings: tuple[str, ...] = ()
     """Signs that a folder of this tool is not as it was written."""
+    controls: Controls | None = None
+    """BM25 and chance over the same questions, where they were asked for."""
 
     @property
     def meanings(self) -> tuple[tuple[str, str], ...]:
@@ -100,15 +103,24 @@ class Multiverse:
 
 
 def survey(
-    folder: Path, corpus_file: Path | None, environ: Mapping[str, str], published: Sequence[str] = ()
+    folder: Path,
+    corpus_file: Path | None,
+    environ: Mapping[str, str],
+    published: Sequence[str] = (),
+    *,
+    controls: bool = False,
 ) -> Multiverse:
-    """Return every universe; raises InputError for a folder without rankings, UsageError for a number that is none."""
+    """Return every universe, with BM25 and chance over the same questions where `controls` says so.
+
+    Raises InputError for a folder without rankings, or controls without the dataset, and UsageError for a number that
+    is none.
+    """
     numbers = [_number(text) for text in published]
     layout = own.LAYOUT if own.recognises(folder) else find_layout(folder)
     if layout is None:
         raise InputError(
             f"{folder} holds no rankings that can be read",
-            expected="a folder of `recallbench run`, metrics.json with rows, a TREC run with qrels, or a retrieval log",
+            expected=f"{own.LAYOUT.description}, or {described_layouts()}",
             found="no such folder" if not folder.is_dir() else "none of these",
             remedy="name the folder that holds the rankings",
         )
@@ -121,9 +133,24 @@ def survey(
             remedy="ask whoever made it for the rows; without them no number can be scored again",
         )
     dataset, why = index_of(imported, corpus_file, load(), environ)
+    if dataset is None and controls:
+        raise InputError(
+            f"{folder}: BM25 and chance can't be taken over its questions",
+            expected="the dataset, whose texts they need",
+            found=why,
+            remedy="name the dataset with --corpus-file, or leave --controls out",
+        )
+    if dataset is None and not imported.gold_stated:
+        raise InputError(
+            f"{folder}: nothing tells what is gold",
+            expected="rows that state it, or the dataset",
+            found=why,
+            remedy="name the dataset with --corpus-file",
+        )
     rescored = rescore(imported, dataset, derive=True)
     depths = {k for claim in imported.claims if (k := meaning_of(claim.name).k) and k <= 100}
-    universes = tuple(cells(rescored.views, definitions((*DEPTHS, *depths)), rescored.denominators))
+    chosen = definitions((*DEPTHS, *depths))
+    universes = tuple(cells(rescored.views, chosen, rescored.denominators))
     return Multiverse(
         folder,
         layout.name,
@@ -139,12 +166,27 @@ def survey(
             _placed(text, value, decimals, universes)
             for text, (value, decimals) in zip(published, numbers, strict=True)
         ),
-        _gold(rescored, why),
+        _gold(imported, rescored, why),
         tuple(_altered(imported, rescored, universes)) if layout is own.LAYOUT else (),
+        _controls(imported, rescored, corpus_file, environ, chosen) if controls else None,
     )
 
 
-def _gold(rescored: RescoredRankings, why: str) -> str:
+def _controls(
+    imported: Imported,
+    rescored: RescoredRankings,
+    corpus_file: Path | None,
+    environ: Mapping[str, str],
+    chosen: Sequence[Definition],
+) -> Controls | None:
+    corpus, _ = dataset_of(imported, corpus_file, load(), environ)
+    asked = {entry.id for entry in rescored.known if entry is not None}
+    return None if corpus is None else control_figures(corpus, asked, chosen)
+
+
+def _gold(imported: Imported, rescored: RescoredRankings, why: str) -> str:
+    if not imported.gold_stated:
+        return "as the dataset gives it: the rows state none"
     if why:
         return f"as the rows state it ({why})"
     differing = rescored.differing

@@ -74,7 +74,8 @@ class RescoredRankings:
 def rescore(imported: Imported, dataset: CorpusIndex | None, derive: bool = False) -> RescoredRankings:
     """Return views, denominators and slices of a folder's rows.
 
-    `derive` takes gold from the dataset; where rows state other gold, views with theirs follow.
+    `derive` takes gold from the dataset, as rows without any need it; where rows state other gold, views with theirs
+    follow.
     """
     known: list[CorpusQuestion | None] = (
         match_questions(dataset, imported.questions) if dataset else [None] * len(imported.questions)
@@ -84,12 +85,13 @@ def rescore(imported: Imported, dataset: CorpusIndex | None, derive: bool = Fals
     views: tuple[View, ...] = ()
     stated = imported
     # The dataset's gold is by session: it can't replace that of rows by turn.
-    derive = derive and not any(
+    derive = (derive or not imported.gold_stated) and not any(
         names_a_turn(id) for question in imported.questions[:50] for id in (*question.gold, *question.ranked)
     )
     if derive and dataset is not None and differing:
         imported = replace(imported, questions=_derived(imported.questions, dataset, known, {*differing}))
-        views = tuple(replace(view, name=view.name + STATED) for view in _views(stated, dataset, scoping))
+        if imported.gold_stated:
+            views = tuple(replace(view, name=view.name + STATED) for view in _views(stated, dataset, scoping))
     return RescoredRankings(
         (*_views(imported, dataset, scoping), *views),
         denominators_of(imported, dataset, known),

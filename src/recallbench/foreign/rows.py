@@ -89,6 +89,8 @@ def _questions(case: ForeignCase) -> Check:
 def _gold(case: ForeignCase) -> Check:
     if case.dataset is None:
         return check("RB-F-GOLD", "gold as derived", "cannot-tell", case.why_no_dataset)
+    if not case.imported.gold_stated:
+        return check("RB-F-GOLD", "gold as derived", "cannot-tell", "rows state no gold: the dataset's is taken")
     wrong = []
     for question, entry in zip(case.imported.questions, case.rescored.known, strict=True):
         if entry is None:
@@ -208,8 +210,9 @@ def _stated(case: ForeignCase) -> Iterator[Check]:
                 continue
             low, high = bounds(definition, official)
             same = rows & (low - 1e-4 <= values) & (values <= high + 1e-4)
-            # LongMemEval's program counts a question without gold as 1.
-            same |= rows & (official.judged.gold == 0) & (values == 1.0) & (definition.kind == "recall_all")
+            # LongMemEval's program counts a question without gold as 1, and so does MemPalace's.
+            empty_is_1 = definition.kind in ("recall_all", "recall_frac")
+            same |= rows & (official.judged.gold == 0) & (values == 1.0) & empty_is_1
             closest = max(closest, (int(same.sum()), definition))
             if same.sum() == rows.sum():
                 agreeing.append(str(definition))

@@ -19,8 +19,12 @@ PUBLISHED = 100
 """The largest depth of published figures."""
 LONGMEMEVAL = "longmemeval"
 """nDCG as in LongMemEval's own program: the second place counts as much as the first."""
+FOUND = "found"
+"""nDCG over the best order of what came back, as in MemPalace's program: what was not found costs nothing."""
 VARIANTS = {"ndcg_any": ("ndcg", LONGMEMEVAL)}
 """Definitions of others that are no measures here, by name."""
+_FURTHER = {"ndcg": (LONGMEMEVAL, FOUND)}
+"""All variants of a measure."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -147,7 +151,7 @@ def definitions(depths: Iterable[int] = DEPTHS) -> tuple[Definition, ...]:
     return tuple(
         Definition(kind, k, variant)
         for kind in DEFINITIONS
-        for variant in ("", *(other for measure, other in VARIANTS.values() if measure == kind))
+        for variant in ("", *_FURTHER.get(kind, ()))
         for k in ks
         if (kind, k) != ("mrr", 1)
     )
@@ -201,6 +205,10 @@ def _ndcg(definition: Definition, judged: Judged, start: Ints, sure: Ints, more:
         discounts = np.concatenate(([1.0], 1.0 / np.log2(np.arange(2.0, k + 1.0))))
     reached = np.concatenate(([0.0], np.cumsum(discounts)))
     gain = judged.relevant.sum(discounts, len(judged))
+    if definition.variant == FOUND:
+        value = share(gain, reached[np.minimum(judged.gold_within(k), k)])
+        # Gold that was not kept may come first or last of what came back, as far as anybody knows.
+        return np.where(more > 0, 0.0, value), np.where(more > 0, 1.0, value)
     ideal = reached[np.minimum(judged.gold, k)]
 
     def behind(count: Ints) -> Floats:

@@ -20,16 +20,20 @@ if TYPE_CHECKING:
     argument("folder", "A result folder, of this tool or of another.", metavar="DIR", type=PATH),
     options.CORPUS_FILE,
     option("published", "A published number, as printed; repeat it for several.", multiple=True),
+    flag("controls", "Score BM25 and chance over the same questions; needs the dataset."),
     options.JSON,
     flag("csv", "Print the table as CSV, a row per universe.", "as_csv"),
     epilog="Examples: recallbench multiverse DIR --published 0.795 --published 0.548 | "
     "recallbench multiverse DIR --corpus-file locomo10.json --csv > universes.csv",
 )
-def multiverse(folder: Path, corpus_file: Path | None, published: tuple[str, ...], as_json: bool, as_csv: bool) -> int:
+def multiverse(
+    folder: Path, corpus_file: Path | None, published: tuple[str, ...], controls: bool, as_json: bool, as_csv: bool
+) -> int:
     """Score one set of rankings under every definition, scope and denominator, and find published numbers there.
 
-    Reads folders of this tool, pgmnemo's published ones, a TREC run with qrels, and LongMemEval's retrieval log. Where
-    rows keep too few ids for a figure, its bounds are given. Gold comes from the dataset where that is at hand.
+    Reads folders of this tool, a TREC run with qrels, and what pgmnemo, LongMemEval's own program, MemPalace,
+    memorybench and agent-memory-benchmark write. Where rows keep too few ids for a figure, its bounds are given. Gold
+    comes from the dataset where that is at hand.
     """
     from recallbench.errors import UsageError
     from recallbench.foreign.multiverse import survey
@@ -38,7 +42,7 @@ def multiverse(folder: Path, corpus_file: Path | None, published: tuple[str, ...
         raise UsageError(
             "--json and --csv at once", expected="one of them", found="both", remedy="leave one of them out"
         )
-    universes = survey(folder, corpus_file, dict(os.environ), published)
+    universes = survey(folder, corpus_file, dict(os.environ), published, controls=controls)
     for warning in universes.warnings:
         print(f"recallbench: {universes.folder}: {warning}; `recallbench audit` tells more", file=sys.stderr)
     if as_json:
@@ -53,8 +57,11 @@ def multiverse(folder: Path, corpus_file: Path | None, published: tuple[str, ...
 _FIELDS = ("definition", "k", "scope", "denominator", "n", "low", "high", "rests_on_stated_ranks", "protocol")
 
 
+_CONTROLS = ("BM25", "chance")
+
+
 def _rows(universes: Multiverse) -> list[tuple[Any, ...]]:
-    return [
+    of_rankings: list[tuple[Any, ...]] = [
         (
             str(cell.definition),
             cell.definition.k,
@@ -67,6 +74,14 @@ def _rows(universes: Multiverse) -> list[tuple[Any, ...]]:
             cell == universes.protocol_cell(cell),
         )
         for cell in universes.cells
+    ]
+    if universes.controls is None:
+        return of_rankings
+    n = universes.controls.questions
+    return of_rankings + [
+        (str(figure.definition), figure.definition.k, name, "the same questions", n, value, value, False, False)
+        for figure in universes.controls.figures
+        for name, value in zip(_CONTROLS, (figure.bm25, figure.chance), strict=True)
     ]
 
 
@@ -116,12 +131,32 @@ def _parts(universes: Multiverse) -> list[Part]:
     for (scope, denominator, n), alike in universes.distinct_tables:
         lines += ["", f"{scope}, over {denominator} ({n})", _table(universes, scope, denominator)]
         lines += [f"the same: {'; '.join(alike)}"] if alike else []
+    lines += _controls(universes)
     lines += _legend(universes)
     lines += ["", "range over all universes, bounds included", _ranges(universes)]
     for number in universes.placed:
         lines += ["", f"{number.text}: {number.place}"]
         lines += [f"  equals {cell.universe}: {cell.low:.5f}" for cell in number.equals]
     return lines
+
+
+def _controls(universes: Multiverse) -> list[Part]:
+    """Return a table of BM25 and one of chance, where they were asked for."""
+    controls = universes.controls
+    if controls is None:
+        return []
+    kinds = list(dict.fromkeys(figure.definition.kind for figure in controls.figures))
+    ks = sorted({figure.definition.k for figure in controls.figures})
+    parts: list[Part] = []
+    for name in _CONTROLS:
+        values = {
+            (figure.definition.kind, figure.definition.k): figure.bm25 if name == "BM25" else figure.chance
+            for figure in controls.figures
+        }
+        rows = [(kind, *(f"{values[kind, k]:.4f}" if (kind, k) in values else "" for k in ks)) for kind in kinds]
+        heading = f"{name}, own scope, over the same {controls.questions} questions that the dataset has gold for"
+        parts += ["", heading, Table(("", *(f"@{k}" for k in ks)), rows)]
+    return parts
 
 
 def _legend(universes: Multiverse) -> list[str]:

@@ -115,6 +115,8 @@ class Imported:
     """Whether rows state grades, which nDCG was taken from."""
     short_depth: int = 0
     """The depth of the shallower of two calls to the store; 0 where there was one call."""
+    gold_stated: bool = True
+    """Whether rows state gold; where they don't, only the dataset tells it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +138,13 @@ class JsonFields:
     path: Path
     line: int
     fields: Mapping[str, Any]
+    unit: str = "line"
+    """What `line` counts: a list of JSON has rows, not lines."""
 
     def refusal(self, field: str, expected: str, found: str) -> InputError:
-        """Return the error for a field of this row."""
+        """Return the error for a field of this row, or for the row where no field is named."""
         return InputError(
-            f"{self.path}, line {self.line}: field {field}",
+            f"{self.path}, {self.unit} {self.line}" + (f": field {field}" if field else ": can't be read"),
             expected=expected,
             found=found,
             remedy="get the file again from where it was made, or make it again",
@@ -179,6 +183,13 @@ class JsonFields:
             return None
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise self.refusal(name, "a whole number, 0 or more", shown(value))
+        return value
+
+    def required(self, name: str) -> str:
+        """Return a text or a number as text, which must be there."""
+        value = self.text(name)
+        if not value:
+            raise self.refusal(name, "a text", shown(self.fields.get(name)))
         return value
 
     def number(self, name: str) -> float | None:

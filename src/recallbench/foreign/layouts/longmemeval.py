@@ -9,9 +9,11 @@ from typing import Any
 
 from recallbench.errors import InputError
 from recallbench.foreign.layouts.layout import Claim, Imported, ImportedQuestion, JsonFields, Layout, shown
+from recallbench.foreign.layouts.row_files import the_one
 from recallbench.reading import is_finite, objects
 
-_MARK, _WITHOUT_USER_EVIDENCE = "answer", "noans"
+MARK, _WITHOUT_USER_EVIDENCE = "answer", "noans"
+"""What the dataset's ids of sessions with evidence hold."""
 
 
 def _logs(folder: Path) -> list[Path]:
@@ -43,15 +45,7 @@ def recognises(folder: Path) -> bool:
 
 def read(folder: Path) -> Imported:
     """Return the log's rows; its claims are the means of the figures in the rows."""
-    logs = _logs(folder)
-    if len(logs) != 1:
-        raise InputError(
-            f"{folder}: which retrieval log is meant can't be told",
-            expected="one log in the folder",
-            found=", ".join(path.name for path in logs) or "none",
-            remedy="put each log into a folder of its own",
-        )
-    (path,) = logs
+    path = the_one(folder, _logs(folder), "retrieval log")
     read_rows = [_question(JsonFields(path, line, fields)) for line, fields in objects(path)]
     turns = any(by_turn for _, by_turn in read_rows)
     questions = tuple(question for question, _ in read_rows)
@@ -74,24 +68,17 @@ def _question(row: JsonFields) -> tuple[ImportedQuestion, bool]:
     id = row.text("question_id")
     if not id:
         raise row.refusal("question_id", "an id", shown(row.fields.get("question_id")))
-    results = row.fields.get("retrieval_results")
-    items = results.get("ranked_items") if isinstance(results, dict) else None
-    if not isinstance(results, dict) or not isinstance(items, list):
-        raise row.refusal("retrieval_results.ranked_items", "a list of ranked items", shown(items))
-    names = [_name(item, row) for item in items]
-    metrics = results.get("metrics", {})
-    session, turn = (_figures(metrics, part, row) for part in ("session", "turn"))
+    names, session = ranked_names(row), session_figures(row)
+    turn = _figures(row, "turn")
     if turn:
         names = list(dict.fromkeys(name.rpartition("_")[0] or name for name in names))
-    if not session:
-        raise row.refusal("retrieval_results.metrics.session", "figures of this question by name", "none")
     # As in the official program: a session is gold by its id, unless no user turn of it has the answer.
-    scored = tuple(dict.fromkeys(name for name in names if _MARK in name))
-    ranked = tuple(name.replace(_WITHOUT_USER_EVIDENCE, _MARK, 1) for name in names)
+    scored = tuple(dict.fromkeys(name for name in names if MARK in name))
+    ranked = tuple(name.replace(_WITHOUT_USER_EVIDENCE, MARK, 1) for name in names)
     if turn:
         ranked = tuple(dict.fromkeys(ranked))
     stated = row.ids("answer_session_ids") if "answer_session_ids" in row.fields else None
-    gold = stated if stated is not None else tuple(dict.fromkeys(name for name in ranked if _MARK in name))
+    gold = stated if stated is not None else tuple(dict.fromkeys(name for name in ranked if MARK in name))
     question = ImportedQuestion(
         id=id,
         gold=gold,
@@ -106,6 +93,15 @@ def _question(row: JsonFields) -> tuple[ImportedQuestion, bool]:
     return question, bool(turn)
 
 
+def ranked_names(row: JsonFields) -> list[str]:
+    """Return the ids of the ranked items, best first."""
+    results = row.fields.get("retrieval_results")
+    items = results.get("ranked_items") if isinstance(results, dict) else None
+    if not isinstance(items, list):
+        raise row.refusal("retrieval_results.ranked_items", "a list of ranked items", shown(items))
+    return [_name(item, row) for item in items]
+
+
 def _name(item: Any, row: JsonFields) -> str:
     name = item.get("corpus_id") if isinstance(item, dict) else item
     if not isinstance(name, str) or not name:
@@ -113,7 +109,16 @@ def _name(item: Any, row: JsonFields) -> str:
     return name
 
 
-def _figures(metrics: Any, part: str, row: JsonFields) -> dict[str, float]:
+def session_figures(row: JsonFields) -> dict[str, float]:
+    """Return the figures that the row states of itself by session, of which there must be some."""
+    figures = _figures(row, "session")
+    if not figures:
+        raise row.refusal("retrieval_results.metrics.session", "figures of this question by name", "none")
+    return figures
+
+
+def _figures(row: JsonFields, part: str) -> dict[str, float]:
+    metrics = row.fields["retrieval_results"].get("metrics", {})
     figures = metrics.get(part, {}) if isinstance(metrics, dict) else None
     if not isinstance(figures, dict):
         raise row.refusal(f"retrieval_results.metrics.{part}", "figures by name", shown(figures))
