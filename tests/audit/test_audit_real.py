@@ -8,15 +8,20 @@ import pytest
 from commandline import recallbench
 from recallbench.audit.audit import audit
 
-COMMITTED = sorted((Path(__file__).parents[2] / "benchmarks").glob("l*/results/*/metrics.json"))
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 pytestmark = [pytest.mark.marked, pytest.mark.real_data]
 
 
-def test_the_committed_results_are_verified(locomo_file: Path) -> None:
-    assert COMMITTED
-    for metrics in COMMITTED:
-        report = audit(metrics.parent, corpus_files=[locomo_file], environ={}, rerun_control=True)
+@pytest.mark.parametrize(
+    ("corpus", "files"),
+    [("locomo", "locomo_file"), ("realmem", "realmem_folder"), ("realtalk", "realtalk_folder")],
+)
+def test_the_committed_results_are_verified(corpus: str, files: str, request: pytest.FixtureRequest) -> None:
+    committed = sorted((BENCHMARKS / corpus / "results").glob("*/metrics.json"))
+    assert committed
+    for metrics in committed:
+        report = audit(metrics.parent, corpus_files=[request.getfixturevalue(files)], environ={}, rerun_control=True)
         assert [(check.code, check.observed) for check in report.checks if check.status != "pass"] == []
         assert report.verdict.label == "VERIFIED"
 
