@@ -6,18 +6,18 @@ itself, or RECALLBENCH_TEST_FRESH is set, each is a new interpreter.
 
 from __future__ import annotations
 
-import json
 import os
-import socket
+import shlex
 import subprocess
 import sys
 import tempfile
 from functools import cache
 from pathlib import Path
 
+import forked
+from forked import outcome
+
 FRESH = "RECALLBENCH_TEST_FRESH"
-SEEDED = ("run", "versions", "repeat", "evaluate", "grow", "latency", "sweep")
-"""Commands that start themselves again under the protocol's hash seed, where none is set."""
 READ_AT_START = ("PYTHON", "LANG", "LC_", "OPENBLAS", "OMP", "MKL", "LD_", "COVERAGE")
 """Prefixes of the variables that an interpreter reads when it starts."""
 
@@ -58,16 +58,18 @@ def _started(words: list[str], cwd: Path, env: dict[str, str]) -> subprocess.Com
 
 
 def _forked(words: list[str], cwd: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    if words[2:3] and words[2] in SEEDED:
-        env.setdefault("PYTHONHASHSEED", "42")
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(_zygote())
-        with connection.makefile("rw") as stream:
-            request = {"words": words[2:], "folder": str(cwd.resolve()), "environment": env}
-            stream.write(json.dumps(request) + "\n")
-            stream.flush()
-            code, out, err = json.loads(stream.readline())
-    return subprocess.CompletedProcess(words, code, out, err)
+    return subprocess.CompletedProcess(words, *outcome(_zygote(), words[2:], str(cwd.resolve()), env))
+
+
+def installed(folder: Path) -> str:
+    """Put the program `recallbench` for a shell into a folder, and return a PATH that begins with it."""
+    folder.mkdir(exist_ok=True)
+    quick = [sys.executable, "-IS", Path(forked.__file__), _zygote()]
+    words = [sys.executable, "-m", "recallbench"] if os.environ.get(FRESH) else quick
+    program = folder / "recallbench"
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, words))} "$@"\n')
+    program.chmod(0o755)
+    return os.pathsep.join([str(folder), os.environ["PATH"]])
 
 
 @cache

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -110,23 +111,42 @@ def realmem_folder() -> Path:
     return real_release("REALMEM_DATA_DIR", "realmem")
 
 
-@pytest.fixture(scope="session")
-def locomo_vectors(locomo_file: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The environment of a user who measured LoCoMo with MiniLM before: a minute's work, done once for all workers."""
+@contextmanager
+def made_once(tmp_path_factory: pytest.TempPathFactory, name: str) -> Iterator[Path]:
+    """A folder that all workers share; while the block runs no other of them is in one of that name."""
     base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "measured-before"
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
     folder.mkdir(exist_ok=True)
-    env = {
-        "RECALLBENCH_CACHE_DIR": str(folder / "cache"),
-        "XDG_CONFIG_HOME": str(folder / "settings"),
-        "LOCOMO_DATA_DIR": str(locomo_file.parent),
-    }
     with (folder / "lock").open("w") as lock:
         if sys.platform != "win32":
             import fcntl
 
             fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def locomo_vectors(locomo_file: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment of a user who measured LoCoMo with MiniLM before: a minute's work, done once for all workers."""
+    with made_once(tmp_path_factory, "measured-before") as folder:
+        env = {
+            "RECALLBENCH_CACHE_DIR": str(folder / "cache"),
+            "XDG_CONFIG_HOME": str(folder / "settings"),
+            "LOCOMO_DATA_DIR": str(locomo_file.parent),
+        }
         if not (folder / "exact").exists():
             words = ("run", "locomo", "--embedder", "minilm", "--store", "exact", "--folder", "exact")
             assert recallbench(*words, cwd=folder, env=env).returncode == 0
     return env
+
+
+@pytest.fixture(scope="session")
+def longmemeval_bm25(longmemeval_file: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[tuple[str, ...], Path]:
+    """A command that measures LongMemEval, and the result it left: made once for all workers, to be copied."""
+    name = longmemeval_file.name
+    words = ("run", "longmemeval", "--store", "bm25", "--corpus-file", name, "--allow-deviation", "dataset")
+    with made_once(tmp_path_factory, "longmemeval-before") as folder:
+        if not (folder / "result").exists():
+            (folder / name).symlink_to(longmemeval_file)
+            assert recallbench(*words, "--folder", "result", "-q", cwd=folder).returncode == 0
+    return words, folder / "result"

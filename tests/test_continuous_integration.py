@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from commandline import environment, recallbench
+from commandline import environment, installed, recallbench
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKFLOWS = sorted((ROOT / "examples" / "github").glob("*.yml"))
@@ -111,13 +111,10 @@ def checkout(tmp_path: Path) -> Path:
 def shell(text: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
     """As a runner would: the program is on the path, and `set -eo pipefail` holds."""
     programs = cwd / "bin"
-    programs.mkdir(exist_ok=True)
-    program = programs / "recallbench"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m recallbench "$@"\n')
-    program.chmod(0o755)
+    path = installed(programs)
     (programs / "gh").write_text('#!/bin/sh\nprintf "%s\\n" "$@" > gh.txt\n')
     (programs / "gh").chmod(0o755)
-    variables = environment(cwd, {"PATH": f"{programs}:{os.environ['PATH']}", **env})
+    variables = environment(cwd, {"PATH": path, **env})
     command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text]
     done = subprocess.run(command, cwd=cwd, env=variables, capture_output=True, text=True, check=False)
     print(f"$ {text}\n{done.stdout}{done.stderr}[exit {done.returncode}]")

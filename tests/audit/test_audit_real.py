@@ -1,6 +1,7 @@
 """Audits of results over the real corpora, and of the committed one."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,22 +9,28 @@ import pytest
 from commandline import recallbench
 from recallbench.audit.audit import audit
 
-COMMITTED = sorted((Path(__file__).parents[2] / "benchmarks").glob("l*/results/*/metrics.json"))
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 pytestmark = [pytest.mark.marked, pytest.mark.real_data]
 
 
-def test_the_committed_results_are_verified(locomo_file: Path) -> None:
-    assert COMMITTED
-    for metrics in COMMITTED:
-        report = audit(metrics.parent, corpus_files=[locomo_file], environ={}, rerun_control=True)
+@pytest.mark.parametrize(
+    ("corpus", "files"),
+    [("locomo", "locomo_file"), ("realmem", "realmem_folder"), ("realtalk", "realtalk_folder")],
+)
+def test_the_committed_results_are_verified(corpus: str, files: str, request: pytest.FixtureRequest) -> None:
+    committed = sorted((BENCHMARKS / corpus / "results").glob("*/metrics.json"))
+    assert committed
+    for metrics in committed:
+        report = audit(metrics.parent, corpus_files=[request.getfixturevalue(files)], environ={}, rerun_control=True)
         assert [(check.code, check.observed) for check in report.checks if check.status != "pass"] == []
         assert report.verdict.label == "VERIFIED"
 
 
-def test_longmemeval_is_derived_again_and_an_added_gold_id_is_seen(longmemeval_file: Path, tmp_path: Path) -> None:
-    words = ("--store", "bm25", "--corpus-file", longmemeval_file, "--allow-deviation", "dataset", "-q")
-    assert recallbench("run", "longmemeval", *words, "--folder", "result", cwd=tmp_path).returncode == 0
+def test_longmemeval_is_derived_again_and_an_added_gold_id_is_seen(
+    longmemeval_file: Path, longmemeval_bm25: tuple[tuple[str, ...], Path], tmp_path: Path
+) -> None:
+    shutil.copytree(longmemeval_bm25[1], tmp_path / "result")
     # An item of the registered file is missing, so the pin and the counts fail; everything else passes.
     expected = {"RB-DATASET-PINNED", "RB-CORPUS", "RB-COMMITTED"}
     assert failed_checks(tmp_path, longmemeval_file).keys() == expected

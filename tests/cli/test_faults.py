@@ -51,7 +51,7 @@ def test_a_full_disk_leaves_no_half_result(tmp_path: Path) -> None:
 
 
 def test_a_full_cache_is_named_and_leaves_no_result(tmp_path: Path) -> None:
-    with small_disk(tmp_path / "disk", "100k") as disk:
+    with small_disk(tmp_path / "disk", "48k") as disk:
         env = {"RECALLBENCH_CACHE_DIR": str(disk / "cache")}
         done = recallbench(
             "run",
@@ -60,6 +60,8 @@ def test_a_full_cache_is_named_and_leaves_no_result(tmp_path: Path) -> None:
             "exact",
             "--embedder",
             "minilm",
+            "--backend",
+            "torch",
             "--folder",
             "result",
             cwd=tmp_path,
@@ -73,7 +75,7 @@ def test_a_full_cache_is_named_and_leaves_no_result(tmp_path: Path) -> None:
 def test_an_interrupted_embedding_is_resumed(tmp_path: Path) -> None:
     command = [
         *(sys.executable, "-m", "recallbench", "run", "canary-locomo", "--embedder", "minilm", "--store", "exact"),
-        *("--limit", "20"),
+        *("--backend", "torch", "--limit", "20"),
     ]
     process = subprocess.Popen(
         [*command, "--folder", "first"], cwd=tmp_path, env=environment(tmp_path), stderr=subprocess.PIPE, text=True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,42 @@ def test_time_ignored_is_a_deviation_that_shows_what_the_future_would_have_given
     assert (first["hits"][0]["id"], first["candidates"]) == ("Ada_Byron/1", 8)
     audited = recallbench("audit", "ignored", "--corpus-file", "data", cwd=place)
     assert failing(audited.stdout) == ANOTHER_DATASET
+
+
+SWEEP = '[run]\nstore = "bm25"\n[parameters]\nk = [1, 3]\n'
+
+
+@pytest.mark.parametrize(
+    ("words", "read", "ignored", "kept"),
+    [
+        (("repeat", "2", "realmem"), lambda study: study["passes"][0]["values"]["mrr@50"], 0.3571, 1.0),
+        (
+            ("sweep", "tune.toml", "realmem", "--measure", "mrr@3"),
+            lambda study: study["points"][1]["estimate"]["value"],
+            0.3571,
+            1,
+        ),
+        (
+            ("latency", "realmem", "--seconds", "0.1", "--clients", "1", "--at", ".5"),
+            lambda study: study["questions"],
+            *(14, 14),
+        ),
+    ],
+    ids=["repeat", "sweep", "latency"],
+)
+def test_studies_keep_time_and_ignore_it_where_they_are_told_to(
+    place: Path, words: tuple[str, ...], read: Callable[[dict], float], ignored: float, kept: float
+) -> None:
+    (place / "tune.toml").write_text(SWEEP)
+    # What was measured with the future is kept, and is none of the answers without it.
+    for time, expected in (("ignored", ignored), ("kept", kept)):
+        out = f"{words[0]}-{time}"
+        done = recallbench(*words, *RUN[2:], "--store", "bm25", "--time", time, "--out", out, cwd=place)
+        assert done.returncode == 0, done.stderr
+        (study,) = (place / out).iterdir()
+        assert round(read(json.loads((study / f"{words[0]}.json").read_text())), 4) == expected
+        reports = "".join(path.read_text() for path in study.glob("*.md"))
+        assert (" what was said after " in reports) == (time == "ignored")
 
 
 def test_what_time_does_not_go_together_with_is_refused_before_anything_is_read(place: Path) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from recallbench.corpora.entry import unregistered
 from recallbench.corpora.realmem import RealMem
-from recallbench.corpora.registry import CORPORA, open_corpus
 from recallbench.corpora.release import Release
 from recallbench.errors import InputError
 from recallbench.protocol import load
@@ -92,13 +91,3 @@ def test_gold_that_is_yet_to_come_is_counted_beside_what_is_registered(tmp_path:
     checks = {check.name: (check.expected, check.found) for check in opened.survey().checks}
     assert checks["references to sessions that were yet to come"] == ("1", "1")
     assert checks["visible segments of all questions"] == ("6", "5")
-
-
-@pytest.mark.marked
-@pytest.mark.real_data
-def test_the_real_files_have_every_registered_count(realmem_folder: Path) -> None:
-    survey = open_corpus("realmem", rules=RULES, environ={}, file=realmem_folder).survey()
-    assert survey.registered
-    assert all(check.holds for check in survey.checks)
-    assert "LICENSE" in CORPORA["realmem"].release.files  # type: ignore[union-attr]
-    assert (survey.scopes, survey.segments, survey.asked, survey.unseen_gold) == (10, 2055, 1415, 3)

@@ -209,31 +209,6 @@ def test_a_release_is_fetched_file_by_file_at_its_commit(tmp_path: Path) -> None
     assert RealTalk(data / "chats", FACTS, RULES, release).differences == ""
 
 
-@pytest.mark.marked
-@pytest.mark.real_data
-def test_the_real_files_have_every_registered_count(
-    realtalk_folder: Path, beam_100k_folder: Path, beam_500k_folder: Path
-) -> None:
-    counts = {}
-    for name, folder in (
-        ("realtalk", realtalk_folder),
-        ("realtalk-turns", realtalk_folder),
-        ("beam-100k", beam_100k_folder),
-        ("beam-500k", beam_500k_folder),
-    ):
-        survey = open_corpus(name, rules=RULES, environ={}, file=folder).survey()
-        assert survey.registered
-        assert len(survey.checks) > 7
-        assert all(check.holds for check in survey.checks)
-        counts[name] = (survey.scopes, survey.segments, survey.questions, survey.with_evidence, survey.asked)
-    assert counts == {
-        "realtalk": (10, 219, 728, 725, 725),
-        "realtalk-turns": (10, 8944, 728, 705, 705),
-        "beam-100k": (20, 2547, 400, 355, 395),
-        "beam-500k": (35, 19029, 700, 629, 699),
-    }
-
-
 def test_the_miniature_of_beam_has_the_layout_of_the_real_files(tmp_path: Path) -> None:
     write_beam("500K", tmp_path)
     assert sorted(path.relative_to(tmp_path).as_posix() for path in (tmp_path / "chats").rglob("*.json")) == [

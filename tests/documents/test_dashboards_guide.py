@@ -14,7 +14,7 @@ import pytest
 import yaml
 from psycopg.conninfo import make_conninfo
 
-from commandline import environment, recallbench
+from commandline import environment, installed, recallbench
 from documents.markdown import ROOT, blocks, section, spans
 from exports.push_gateway import push_gateway
 from recallbench.exports.forms import HISTORY, OF_RESULTS
@@ -38,7 +38,7 @@ def place(tmp_path_factory: pytest.TempPathFactory, dsn: str) -> Path:
     folder = tmp_path_factory.mktemp("guide")
     with push_gateway() as gateway:
         variables = {"HISTORY_DSN": dsn, "GATEWAY": gateway.address, "RECALLBENCH_QUIET": "1"}
-        path = {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
+        path = {"PATH": installed(folder / "bin")}
         for block in blocks(GUIDE):
             if block.language == "sh":
                 command = ["bash", "-euo", "pipefail", "-c", block.body]

@@ -60,6 +60,7 @@ SIZES, CLIENTS, RATES, SHARES = "1,2,5", "1,2,4,8", "20,50", ".5,.7,.9"
     options.LIMIT,
     options.DEPTH,
     options.SCOPE,
+    options.TIME,
     options.OUT,
     options.LABEL,
     choice("format", "How it is printed.", ["text", "json", "csv", "markdown", "html"], default="text"),

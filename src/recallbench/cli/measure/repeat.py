@@ -27,6 +27,7 @@ EXAMPLE = "recallbench repeat 5 locomo --embedder minilm"
     options.LIMIT,
     options.DEPTH,
     options.SCOPE,
+    options.TIME,
     options.OUT,
     options.LABEL,
     option(

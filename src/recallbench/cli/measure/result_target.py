@@ -51,4 +51,6 @@ def take_result(named: str, others: dict[str, Any]) -> str:
             others[name] = run[name]
     if run.get("pooled") and not is_given("scope"):
         others["scope"] = "pooled"
+    if metrics.time is not None and metrics.time.way == "ignored" and not is_given("time"):
+        others["time"] = "ignored"
     return metrics.corpus.name

@@ -85,6 +85,7 @@ def _read_run(context: click.Context, _argument: click.Parameter, path: Path) ->
     options.LIMIT,
     options.DEPTH,
     options.SCOPE,
+    options.TIME,
     options.OUT,
     options.LABEL,
     choice("format", "How it is printed.", ["text", "json", "csv", "markdown"], default="text"),

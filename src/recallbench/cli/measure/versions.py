@@ -24,6 +24,7 @@ EXAMPLE = "recallbench versions --corpus locomo --dsn postgresql://… 0.2.1 0.4
     *options.CORPUS,
     options.LIMIT,
     options.SCOPE,
+    options.TIME,
     options.OUT,
     options.LABEL,
     options.CACHE_DIR,

@@ -8,6 +8,7 @@ from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.reports.cells import milliseconds, rate
 from recallbench.reports.latency import impossible_sentence
 from recallbench.reports.load.tables import named_system, percentile
+from recallbench.reports.time.visible import ignored_sentence
 from recallbench.results.load.levels import LatencyDocument, LevelPart
 from recallbench.retrieval.timing import IN_THIS_PROCESS
 from recallbench.scoring.load.figures import ANSWERING, STORE_CALL
@@ -53,6 +54,7 @@ def notes(document: LatencyDocument) -> list[str]:
         f"{_times(max(row.most_often for row in document.rows))}; {document.arrivals} arrivals, seed "
         f"{document.seed}; {document.seconds:g} s a level, or {document.most_calls:,} calls; {document.depth} hits "
         "asked for.",
+        *ignored_sentence(document.environment),
         *_machine(document),
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.reports.time.visible import ignored_sentence
 from recallbench.results.environment import recorded_load
 from recallbench.results.metrics import EstimatePart
 from recallbench.results.sweep.document import (
@@ -123,6 +124,7 @@ def notes(document: SweepDocument) -> list[str]:
     )
     return [
         f"{document.questions:,} questions{dependent}, {document.depth} hits each; {document.method}{drawn}.",
+        *ignored_sentence(document.environment),
         ran,
         *([f"{kept} of {len(document.points)} points were kept from before, with their times."] if kept else []),
         "p50 and p95 are nearest ranks of single warm searches, one caller at a time, vectors there already; a leg "

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from recallbench.results.time.visible_part import VisiblePart
 
 HELD = {
@@ -21,3 +24,9 @@ def time_sentences(time: VisiblePart | None) -> list[str]:
         f"{HELD[time.way]}. In a pass before, a session that repeats each of {time.planted:,} questions word by word "
         "was planted right after it: none came back."
     ]
+
+
+def ignored_sentence(environment: Mapping[str, Any]) -> list[str]:
+    """Return that the questions of a study saw the future too, where its options say so; else nothing."""
+    ignored = environment.get("options", {}).get("time") == "ignored"
+    return ["Time was ignored: a question also saw what was said after it."] if ignored else []

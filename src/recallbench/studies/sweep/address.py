@@ -55,6 +55,7 @@ def _facts(plan: Plan, dataset_sha256: str, embedder: Embedder | None) -> dict[s
         "store options": _store_options(plan),
         "pipeline": plan.pipeline.sha256 if plan.pipeline is not None else "",
         "embedder": embedder.fingerprint_sha256 if embedder is not None else "",
+        **({"time": options.time} if options.time != "kept" else {}),
     }
 
 
