@@ -35,16 +35,21 @@ class Memory:
         most = CLIENT.get_max_batch_size()
         for start in range(0, len(items), most):
             piece = items[start : start + most]
+            places = range(start, start + len(piece))
             self._collection.add(
                 ids=[str(item.id) for item in piece],
                 embeddings=vectors[start : start + most],
                 documents=[item.text for item in piece],
+                metadatas=[{"place": place} for place in places],
             )
         self._size = len(items)
 
     def __call__(self, query, k):
+        # Where a question sees a part of its haystack, that is what was added first.
+        size = self._size if query.visible is None else len(query.visible)
+        where = None if query.visible is None else {"place": {"$lt": size}}
         answer = self._collection.query(
-            query_embeddings=[query.vector], n_results=min(k, self._size), include=["distances"]
+            query_embeddings=[query.vector], n_results=min(k, size), where=where, include=["distances"]
         )
         # A distance gets smaller as it gets better, a score larger.
         hits = zip(answer["ids"][0], answer["distances"][0], strict=True)
@@ -60,3 +65,4 @@ def open_memory(items, vectors):
 
 
 open_memory.settings = {f"hnsw_{name}": value for name, value in HNSW.items()}
+open_memory.filters_time = True

@@ -33,6 +33,7 @@ class Memory:
         rows = pa.table(
             {
                 "id": pa.array([item.id for item in items], pa.int64()),
+                "place": pa.array(range(len(items)), pa.int64()),
                 "text": pa.array([item.text for item in items], pa.string()),
                 "vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel(), pa.float32()), type=vector),
             }
@@ -44,6 +45,9 @@ class Memory:
     def __call__(self, query, k):
         if not self._hybrid:
             query_builder = self._table.search(query.vector).distance_type("cosine")
+            if query.visible is not None:
+                # What a question sees of its haystack is what was added first.
+                query_builder = query_builder.where(f"place < {len(query.visible)}", prefilter=True)
             rows = query_builder.select(["id", "_distance"]).limit(k).to_list()
             hits = [(row["id"], 1.0 - row["_distance"]) for row in rows]
         else:
@@ -67,6 +71,8 @@ def open_hybrid(items, vectors):
 
 
 open_memory.settings = {"search": "vector, exact, cosine"}
+# Not the hybrid: the weights of its words would come from what was yet to be said.
+open_memory.filters_time = True
 open_hybrid.settings = {"search": "hybrid, reciprocal rank fusion"}
 # Each of the two lists that are fused is as long as what is asked for.
 open_hybrid.scores_depend_on_k = True

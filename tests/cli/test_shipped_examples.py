@@ -1,4 +1,4 @@
-"""The shipped examples of other people's stores by the real command line: Chroma and LanceDB, with no network."""
+"""The shipped examples of other people's stores by the real command line, with no network."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 
 from commandline import recallbench
 from offline import offline
+from recallbench.corpora.realmem import write_miniature
 
 pytestmark = pytest.mark.marked
 
@@ -20,7 +21,11 @@ STORES = {
     "chroma": ("chromadb", "python:examples.chroma_memory:open_memory"),
     "lance": ("lancedb", "python:examples.lance_memory:open_memory"),
     "lance hybrid": ("lancedb", "python:examples.lance_memory:open_hybrid"),
+    "tantivy": ("tantivy", "python:examples.tantivy_memory:Memory"),
+    "usearch": ("usearch", "python:examples.usearch_memory:Memory"),
 }
+WORDS = ("lance hybrid", "tantivy")
+"""Those that go by words too."""
 CALL = "import socket; socket.getaddrinfo('example.org', 80)"
 CONNECT = "import socket; socket.create_connection(('192.0.2.1', 80), 1)"
 
@@ -48,17 +53,18 @@ def exact(tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
     return figures(folder / "made")
 
 
-@pytest.mark.parametrize("name", ["chroma", pytest.param("lance", marks=pytest.mark.marked), "lance hybrid"])
+@pytest.mark.parametrize("name", STORES)
 def test_an_example_is_measured_without_the_network(name: str, exact: dict[str, float], tmp_path: Path) -> None:
     package, address = STORES[name]
     if importlib.util.find_spec(package) is None:
         pytest.skip(f"{package} is not installed: pip install 'recallbench[examples]'")
-    run = ("run", "canary-locomo", "--embedder", "hash", "--store", address, "--folder", "made")
+    vectors = () if name == "tantivy" else ("--embedder", "hash")
+    run = ("run", "canary-locomo", *vectors, "--store", address, "--folder", "made")
     done = offline("-m", "recallbench", *run, cwd=tmp_path, env=python_path())
     assert (done.returncode, done.packets) == (0, 0)
     metrics = metrics_of(tmp_path / "made")
     assert metrics["store"]["version"].split("(")[1].startswith(package)
-    if name != "lance hybrid":
+    if name not in WORDS:
         # Hashed vectors tie often, and a store may keep any of them at k = 10.
         approximate = figures(tmp_path / "made")
         assert {k: v for k, v in approximate.items() if "@10" not in k} == {
@@ -68,6 +74,22 @@ def test_an_example_is_measured_without_the_network(name: str, exact: dict[str, 
     audited = recallbench("audit", "made", cwd=tmp_path, env=python_path())
     assert "verdict: UNVERIFIED (pending: committed)" in audited.stdout
     assert "  fail " not in audited.stdout
+
+
+@pytest.mark.parametrize(("name", "way"), [("chroma", "filtered"), ("lance", "filtered"), ("usearch", "replayed")])
+def test_a_question_sees_what_was_said_before_it_and_the_rest_as_an_exhaustive_search_would(
+    name: str, way: str, tmp_path: Path
+) -> None:
+    package, address = STORES[name]
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed: pip install 'recallbench[examples]'")
+    write_miniature(tmp_path / "data")
+    run = ("run", "realmem", "--corpus-file", "data", "--allow-deviation", "dataset", "--embedder", "hash", "-q")
+    for store, folder in (("exact", "exact"), (address, "made")):
+        done = recallbench(*run, "--store", store, "--folder", folder, cwd=tmp_path, env=python_path())
+        assert done.returncode == 0
+    assert metrics_of(tmp_path / "made")["time"] == {"way": way, "visible": 4.0, "haystack": 8.0, "planted": 14}
+    assert figures(tmp_path / "made") == figures(tmp_path / "exact")
 
 
 @pytest.mark.parametrize("code", [CALL, CONNECT])

@@ -360,11 +360,11 @@ def test_an_audit_of_the_same_bytes_is_made_once(copied: Path) -> None:
 
 def test_what_no_audit_can_work_out_again_is_marked_and_told(place: Path, made: Path) -> None:
     page = (made / "index.html").read_text("utf-8")
-    for column in ("p95 ms", "USD/1000", "version", "command that made it"):
+    for column in ("p95 ms", "build s", "USD/1000", "version", "command that made it"):
         assert f'<th scope="col">{column} (recorded)</th>' in page
     audited = recallbench("audit", "results/bm25", cwd=place).stdout
     (told,) = re.findall(r"recorded, not re-derived: (.*)", audited)
-    assert html(f"Recorded, not re-derived: {told}. So p95, cost, version and command") in page
+    assert html(f"Recorded, not re-derived: {told}. So p95, build time, cost, version and command") in page
     assert "with times and costs as measured" in page
 
 

@@ -26,7 +26,7 @@ def test_results_side_by_side_as_text(place: Path) -> None:
     assert done.returncode == 0
     lines = done.stdout.splitlines()
     assert lines[0] == "canary-locomo, 158 questions"
-    columns = "name recall_any@10 95% interval group mrr@50 p95 ms store version encoder"
+    columns = "name recall_any@10 95% interval group mrr@50 p95 ms build s store version encoder"
     assert " ".join(lines[2].split()) == columns
     assert [line.split()[0] for line in lines[3:8]] == ["bm25", "exact", "ceiling", "BM25", "chance"]
     assert " 0.8354 " in lines[3]
@@ -51,6 +51,9 @@ def test_every_form_says_the_same(place: Path, tmp_path: Path) -> None:
     assert (rows[0]["name"], f"{float(rows[0]['recall_any@10']):.4f}") == ("bm25", value)
     assert float(rows[0]["recall_any@10 low"]) == pytest.approx(estimate["low"], abs=1e-9)
     assert f"| bm25 | {value} | " in recallbench("table", "bm25", "exact", "--format", "markdown", cwd=place).stdout
+    phases = json.loads((place / "bm25" / "environment.json").read_text())["seconds"]
+    assert shown["standings"][0]["build_s"] == phases["ingest"]
+    assert float(rows[0]["build s"]) == phases["ingest"] > 0
     page = recallbench("table", "bm25", "exact", "--format", "html", cwd=place).stdout
     assert page.startswith("<!DOCTYPE html>")
     assert f"<td>{value}</td>" in page

@@ -11,7 +11,7 @@ from recallbench.compare.entrant import Entrant
 from recallbench.compare.standings import standings
 from recallbench.compare.trec import place_run
 from recallbench.errors import InputError, UsageError
-from recallbench.reports.standings import apart_table, table
+from recallbench.reports.standings import apart_table, reading, table
 from recallbench.results.rankings import Rankings
 from recallbench.scoring.judgement import judge
 from recallbench.scoring.measures.registry import parse
@@ -48,6 +48,24 @@ def test_best_first_with_letters_by_paired_tests() -> None:
     assert [(control.name, control.values) for control in shown.controls] == [("ceiling", [1.0]), ("chance", [0.5])]
     assert table(shown).columns == ["name", "recall_any@1", "95% interval", "group"]
     assert [row[0] for row in table(shown).rows] == ["of 39", "of 38", "of 20", "ceiling", "chance"]
+
+
+def test_systems_with_the_same_value_for_every_question_count_as_one() -> None:
+    """With ten clusters no p is below .002: of 36 pairs none could be proven, of the 3 that differ all are."""
+    clusters = tuple(f"c{i % 10}" for i in range(QUESTIONS))
+    shares = {"all": 40, "half": 20, "half again": 20, **{f"none {i}": 0 for i in range(6)}}
+    entrants = [Entrant(name, replace(rankings(hits(n)), clusters=clusters)) for name, n in shares.items()]
+    shown = standings(entrants, ANY)
+    assert [part.letters for part in shown.standings] == ["a", "b", "b", *"cccccc"]
+    assert shown.tests == 3
+    assert reading(shown) == [
+        "Systems that share a letter can't be told apart by recall_any@1: paired tests over the same questions, "
+        "corrected by Holm for all 3 pairs.",
+        "Systems that have the same recall_any@1 for every question count as one.",
+    ]
+    alone = standings(entrants[3:], ANY)
+    assert ([part.letters for part in alone.standings], alone.tests) == ([*"aaaaaa"], 0)
+    assert reading(alone) == ["Systems that have the same recall_any@1 for every question count as one."]
 
 
 def test_other_questions_stand_apart_with_the_reason_and_their_own_figures() -> None:

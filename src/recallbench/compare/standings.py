@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, product
 
 from recallbench import __version__
 from recallbench.compare.entrant import Entrant, control_rankings
@@ -18,7 +18,7 @@ from recallbench.reports.comparison import LEVEL
 from recallbench.reports.latency import folder_impossible_times
 from recallbench.reports.returned import returned_sentences
 from recallbench.reports.standings import ApartPart, ControlPart, StandingPart, Standings
-from recallbench.results.latency import other_hardware, query_times
+from recallbench.results.latency import build_seconds, other_hardware, query_times
 from recallbench.results.metrics import OVERALL, EstimatePart
 from recallbench.results.rankings import Rankings
 from recallbench.results.result import Result
@@ -51,7 +51,7 @@ def standings(
     chosen = max(comparable_groups(reaching, why_not_beside), key=len)
     parts = {entrant.name: entrant.rankings.estimates(measures) if entrant in reaching else [] for entrant in entrants}
     ranked = sorted(chosen, key=lambda entrant: -(parts[entrant.name][0].value or 0.0))
-    different = _told_apart([entrant.rankings for entrant in ranked], measures[0])
+    tests, different = _told_apart([entrant.rankings for entrant in ranked], measures[0])
     letters = shared_letters(len(ranked), different)
     settings = _differing_settings(ranked)
     return Standings(
@@ -64,7 +64,7 @@ def standings(
             for entrant, letter in zip(ranked, letters, strict=True)
         ],
         controls=_controls(ranked, parts, measures),
-        tests=len(ranked) * (len(ranked) - 1) // 2,
+        tests=tests,
         apart=[
             *(
                 ApartPart(
@@ -109,11 +109,19 @@ def _too_shallow(entrant: Entrant, measures: Sequence[Measure]) -> str:
     return f"depth: {depth}, which {beyond} is beyond" if beyond else ""
 
 
-def _told_apart(rankings: Sequence[Rankings], measure: Measure) -> list[tuple[int, int]]:
-    """Return the pairs that differ by a paired test, corrected by Holm for all pairs."""
-    pairs = list(combinations(range(len(rankings)), 2))
-    ps = [pair(rankings[first], rankings[second], [measure])[0].test.p for first, second in pairs]
-    return [places for places, p in zip(pairs, holm(ps), strict=True) if p <= LEVEL]
+def _told_apart(rankings: Sequence[Rankings], measure: Measure) -> tuple[int, list[tuple[int, int]]]:
+    """Return how many pairs were tested, and those that differ, corrected by Holm for all that were.
+
+    Systems that have the same value for every question are tested as one: between them no test could ever find
+    anything, and against any other they give the same one.
+    """
+    alike: dict[bytes, list[int]] = {}
+    for place, each in enumerate(rankings):
+        alike.setdefault(each.values(measure)[each.counted(measure)].tobytes(), []).append(place)
+    pairs = list(combinations(alike.values(), 2))
+    ps = [pair(rankings[first[0]], rankings[second[0]], [measure])[0].test.p for first, second in pairs]
+    told = (sides for sides, p in zip(pairs, holm(ps), strict=True) if p <= LEVEL)
+    return len(pairs), [places for sides in told for places in product(*sides)]
 
 
 def _standing(entrant: Entrant, estimates: list[EstimatePart], letters: str, settings: Sequence[str]) -> StandingPart:
@@ -127,6 +135,7 @@ def _standing(entrant: Entrant, estimates: list[EstimatePart], letters: str, set
         letters=letters,
         estimates=estimates,
         p95_ms=entrant.p95_ms if result is None else quantile(query_times(result.folder, "warm"), 0.95),
+        build_s=None if result is None else build_seconds(result.environment, result.metrics),
         settings={visible(name): visible(entrant.stated.get(name, "–")) for name in settings},
         note=entrant.note,
     )

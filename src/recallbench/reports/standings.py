@@ -32,6 +32,11 @@ class StandingPart(DocumentPart):
     letters: str = Field(description="two that share a letter can't be told apart by the first measure")
     estimates: list[EstimatePart] = Field(description="by measure, the first one decides the order")
     p95_ms: float | None = Field(description="of warm queries, one by one; null where none were timed")
+    build_s: float | None = Field(
+        default=None,
+        description="seconds in which its store took all segments in and built what searching needs; null where that "
+        "was not timed by itself",
+    )
     settings: dict[str, str] = Field(description="those that several state and that differ between them")
     note: str = Field(description="what to know of its figures; empty for nothing")
 
@@ -56,7 +61,10 @@ class Standings(DocumentPart):
     measures: list[str]
     standings: list[StandingPart]
     controls: list[ControlPart]
-    tests: int = Field(description="pairs of systems that were tested on the first measure, Holm corrects for all")
+    tests: int = Field(
+        description="pairs of systems that were tested on the first measure, Holm corrects for all; systems that have "
+        "the same value for every question count as one"
+    )
     apart: list[ApartPart]
     notes: list[str]
     units: list[UnitsPart] = Field(
@@ -71,7 +79,7 @@ def table(standings: Standings) -> Table:
     leading, *others = standings.measures
     settings = list(standings.standings[0].settings)
     identity = ["store", "version", "encoder", *settings, "verdict"]
-    columns = ["name", leading, "95% interval", "group", *others, "p95 ms", *identity]
+    columns = ["name", leading, "95% interval", "group", *others, "p95 ms", "build s", *identity]
     rows = [
         [
             standing.name,
@@ -80,6 +88,7 @@ def table(standings: Standings) -> Table:
             standing.letters,
             *(figure(estimate.value) for estimate in standing.estimates[1:]),
             figure(standing.p95_ms, 2),
+            figure(standing.build_s, 2),
             standing.system or "–",
             standing.version or "–",
             standing.embedder or "–",
@@ -90,7 +99,7 @@ def table(standings: Standings) -> Table:
     ]
     for control in standings.controls:
         first, *rest = map(figure, control.values)
-        rows.append([control.name, first, "", "", *rest, "", *[""] * len(identity)])
+        rows.append([control.name, first, "", "", *rest, "", "", *[""] * len(identity)])
     dropped = {len(columns) - 1} if _common_verdict(standings) else set()
     dropped |= {columns.index("group")} if len(standings.standings) == 1 else set()
     keep = [
@@ -108,13 +117,14 @@ def sheet(standings: Standings) -> Table:
     """Return the same for a spreadsheet: ten digits, and each end of an interval in a column of its own."""
     measured = [f"{name}{end}" for name in standings.measures for end in ("", " low", " high")]
     settings = list(standings.standings[0].settings)
-    columns = ["name", *measured, "group", "p95 ms", "store", "version", "encoder", *settings, "verdict"]
+    columns = ["name", *measured, "group", "p95 ms", "build s", "store", "version", "encoder", *settings, "verdict"]
     rows = [
         [
             standing.name,
             *(_digits(value) for part in standing.estimates for value in (part.value, part.low, part.high)),
             standing.letters,
             _digits(standing.p95_ms),
+            _digits(standing.build_s),
             standing.system,
             standing.version,
             standing.embedder,
@@ -153,19 +163,26 @@ def apart_table(standings: Standings) -> Table:
 def reading(standings: Standings) -> list[str]:
     """Return sentences on how to read the table."""
     lines = [*standings.notes]
-    leading = standings.measures[0]
+    leading, systems = standings.measures[0], len(standings.standings)
     if standings.tests:
         lines.append(
             f"Systems that share a letter can't be told apart by {leading}: paired tests over the same questions, "
             f"corrected by Holm for all {standings.tests} pairs." if standings.tests > 1 else
             f"Systems that share a letter can't be told apart by {leading}: a paired test over the same questions."
         )  # fmt: skip
+    if standings.tests < systems * (systems - 1) // 2:
+        lines.append(f"Systems that have the same {leading} for every question count as one.")
     if any(standing.p95_ms is not None for standing in standings.standings):
         stored = any(standing.system for standing in standings.standings)
         lines.append(
             "p95 ms is the nearest rank of warm queries, one by one, end to end." if stored else
             "p95 ms is that of the calls: the nearest rank, unless a report was made by another rule."
         )  # fmt: skip
+    if any(standing.build_s is not None for standing in standings.standings):
+        lines.append(
+            "build s is how long taking all segments in and building what searching needs took, their vectors at hand; "
+            "none is told of a pipeline, and of a store that was asked while it filled."
+        )
     if verdict := _common_verdict(standings):
         lines.append(f"Verdict when written: {verdict}.")
     return lines

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from recallbench.errors import InputError
 from recallbench.reading import document, is_finite, objects, parsed
+from recallbench.results.metrics import Metrics
 from recallbench.retrieval.timing import AnswerTime, QueryTime
 from recallbench.scoring.quantiles import NEAREST_RANK, Percentile, Rule, percentiles
 
@@ -23,6 +24,8 @@ Part = Literal["", "store call", "adapter", "no-op round trip"]
 STORE_CALL: Part = "store call"
 ADAPTER: Part = "adapter"
 ROUND_TRIP: Part = "no-op round trip"
+BUILDING = ("ingest", "ready")
+"""The phases of a run in which a store is filled."""
 HARDWARE = ("machine", "cpu", "cores")
 """Facts that must be equal for two latencies to be comparable."""
 
@@ -140,6 +143,19 @@ def _time(milliseconds: Any, where: str) -> float:
             remedy="make the result again with `recallbench run`",
         )
     return float(milliseconds)
+
+
+def build_seconds(environment: Mapping[str, Any], metrics: Metrics) -> float | None:
+    """Return how long a store took segments in and built what searching needs, once their vectors were there.
+
+    None where that can't be told: a pipeline fills several stores, one that is replayed is asked in between.
+    """
+    seconds = environment.get("seconds")
+    if metrics.pipeline is not None or (metrics.time is not None and metrics.time.way == "replayed"):
+        return None
+    spent = [seconds.get(phase) for phase in BUILDING] if isinstance(seconds, Mapping) else []
+    told = [float(each) for each in spent if is_finite(each) and each >= 0]
+    return sum(told) if told else None
 
 
 def why_none(folder: Path, state: str) -> str:

@@ -25,7 +25,8 @@ RECORDED = " (recorded)"
 def result_table(group: Group, standing: Standing, choices: SiteChoices, links: Links, caption: str) -> Table:
     """Return a row for each audited result of a group, best first."""
     priced = any(entry.usd_per_1000 is not None for entry in group.entries)
-    columns = ["result", *map(str, choices.measures), "not told from the best", "front", f"p95 ms{RECORDED}"]
+    columns = ["result", *map(str, choices.measures), "not told from the best", "front"]
+    columns += [f"p95 ms{RECORDED}", f"build s{RECORDED}"]
     columns += [f"{choices.prices.currency}/1000{RECORDED}"] if priced else []
     columns += ["store", f"version{RECORDED}", "pipeline", "encoder", "date", "audit", "folder", "remarks"]
     columns += [f"command that made it{RECORDED}"]
@@ -39,6 +40,7 @@ def result_table(group: Group, standing: Standing, choices: SiteChoices, links: 
                 "yes" if standing.is_among_best(place) else "–",
                 standing.fronts(entry) or "–",
                 milliseconds(entry.p95_ms),
+                figure(entry.build_s, 2),
                 *(["–" if entry.usd_per_1000 is None else price_words(entry.usd_per_1000)] if priced else []),
                 *(entry.store, entry.version, entry.pipeline, entry.embedder),
                 entry.day,
@@ -102,9 +104,9 @@ def board_sheet(board: Board, standings: Sequence[Standing], choices: SiteChoice
     """Return `board.csv`: every entry with every digit, and what is apart with the reason."""
     ends = ("", " low", " high")
     measured = [f"{measure}{end}" for measure in choices.measures for end in ends]
-    columns = ["group", "asked", "status", "result", *measured, "n", "not told from the best", "front", "p95 ms"]
-    columns += [f"{choices.prices.currency}/1000", "store", "version", "pipeline", "encoder", "date", "audit"]
-    columns += ["content_sha256", "folder", "command", "remarks"]
+    columns = ["group", "asked", "status", "result", *measured, "n", "not told from the best", "front"]
+    columns += ["p95 ms", "build s", f"{choices.prices.currency}/1000", "store", "version", "pipeline", "encoder"]
+    columns += ["date", "audit", "content_sha256", "folder", "command", "remarks"]
     rows = []
     for number, (group, standing) in enumerate(zip(board.groups, standings, strict=True), 1):
         for place, entry in enumerate((*group.entries, *group.rescored)):
@@ -120,6 +122,7 @@ def board_sheet(board: Board, standings: Sequence[Standing], choices: SiteChoice
                     "yes" if audited and standing.is_among_best(place) else "",
                     standing.fronts(entry),
                     digits(entry.p95_ms),
+                    digits(entry.build_s),
                     digits(entry.usd_per_1000),
                     *map(_stated, (entry.store, entry.version, entry.pipeline, entry.embedder, entry.day)),
                     entry.verdict,

@@ -13,7 +13,7 @@ from recallbench.reports.cells import system_name
 from recallbench.results import manifest
 from recallbench.results.costs.ledgers import ledgers
 from recallbench.results.dated import start_of
-from recallbench.results.latency import HARDWARE, query_times
+from recallbench.results.latency import HARDWARE, build_seconds, query_times
 from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
 from recallbench.results.rankings import Rankings
 from recallbench.results.result import Result
@@ -47,6 +47,8 @@ class Entry:
     verdict: str = "re-scored"
     p95_ms: float | None = None
     """Of single warm queries, end to end."""
+    build_s: float | None = None
+    """What filling its store took, in seconds."""
     hardware: tuple[str, ...] = ()
     """Empty where the folder does not say what its times were taken on."""
     usd_per_1000: float | None = None
@@ -100,6 +102,7 @@ def result_entry(
         command=command_line(result.environment),
         verdict=verdict,
         p95_ms=p95,
+        build_s=build_seconds(result.environment, metrics),
         hardware=hardware,
         usd_per_1000=usd,
         unpriced=unpriced,

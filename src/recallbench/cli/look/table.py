@@ -60,9 +60,10 @@ def table(
     """Show results side by side, best first: who finds more, and who can't be told apart.
 
     Systems that share a letter can't be told apart by a paired test on the first measure, corrected by Holm for all
-    pairs. Settings that differ are columns. Only results of the same protocol, dataset, depth, scope and questions
-    share a table: the largest such group. The others stand below it, each with the reason. Results of one system over
-    sessions and over turns of the same questions stand side by side beneath.
+    pairs; those that have the same value for every question count as one. Settings that differ are columns. Only
+    results of the same protocol, dataset, depth, scope and questions share a table: the largest such group. The others
+    stand below it, each with the reason. Results of one system over sessions and over turns of the same questions stand
+    side by side beneath.
     """
     from recallbench.compare.standings import standings
     from recallbench.errors import UsageError
