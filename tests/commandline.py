@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 FRESH = "RECALLBENCH_TEST_FRESH"
-SEEDED = ("run", "versions", "repeat", "evaluate", "grow", "latency", "sweep")
+SEEDED = ("run", "versions", "repeat", "evaluate", "grow", "latency", "sweep", "matrix")
 """Commands that start themselves again under the protocol's hash seed, where none is set."""
 READ_AT_START = ("PYTHON", "LANG", "LC_", "OPENBLAS", "OMP", "MKL", "LD_", "COVERAGE")
 """Prefixes of the variables that an interpreter reads when it starts."""

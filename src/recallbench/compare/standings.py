@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 
 from recallbench import __version__
+from recallbench.compare.control import control_rankings
 from recallbench.compare.frame import comparable_groups, why_apart
-from recallbench.compare.pairs import pair, same_questions
-from recallbench.compare.trec import place_run
+from recallbench.compare.many import every_pair, letters_of, paired_systems
+from recallbench.compare.pairs import same_questions
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.errors import InputError, UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import system
-from recallbench.reports.comparison import LEVEL
 from recallbench.reports.latency import folder_impossible_times
 from recallbench.reports.returned import returned_sentences
 from recallbench.reports.standings import ApartPart, ControlPart, StandingPart, Standings
@@ -22,11 +21,7 @@ from recallbench.results.latency import other_hardware, query_times
 from recallbench.results.metrics import OVERALL, EstimatePart
 from recallbench.results.rankings import Rankings
 from recallbench.results.result import Result
-from recallbench.results.retrievals import CONTROL_RUN
-from recallbench.results.trec import read_run
-from recallbench.scoring.letters import shared_letters
 from recallbench.scoring.measures.measure import Measure
-from recallbench.scoring.paired import holm
 from recallbench.scoring.quantiles import quantile
 from recallbench.scoring.returned import returned_rows
 from recallbench.stores.outside.own_code import NO_VERSION
@@ -74,8 +69,9 @@ def standings(
     chosen = max(comparable_groups(reaching, why_not_beside), key=len)
     parts = {entrant.name: entrant.rankings.estimates(measures) if entrant in reaching else [] for entrant in entrants}
     ranked = sorted(chosen, key=lambda entrant: -(parts[entrant.name][0].value or 0.0))
-    different = _told_apart([entrant.rankings for entrant in ranked], measures[0])
-    letters = shared_letters(len(ranked), different)
+    pairs = every_pair(len(ranked))
+    compared = paired_systems([entrant.rankings for entrant in ranked], measures[0], pairs)
+    letters = letters_of([parts[entrant.name][0].value or 0.0 for entrant in ranked], compared)
     settings = _differing_settings(ranked)
     return Standings(
         schema_version="1",
@@ -87,7 +83,7 @@ def standings(
             for entrant, letter in zip(ranked, letters, strict=True)
         ],
         controls=_controls(ranked, parts, measures),
-        tests=len(ranked) * (len(ranked) - 1) // 2,
+        tests=len(pairs),
         apart=[
             *(
                 ApartPart(
@@ -129,13 +125,6 @@ def _too_shallow(entrant: Entrant, measures: Sequence[Measure]) -> str:
     depth = _depth(entrant)
     beyond = next((measure for measure in measures if measure.k > depth), None)
     return f"depth: {depth}, which {beyond} is beyond" if beyond else ""
-
-
-def _told_apart(rankings: Sequence[Rankings], measure: Measure) -> list[tuple[int, int]]:
-    """Return the pairs that differ by a paired test, corrected by Holm for all pairs."""
-    pairs = list(combinations(range(len(rankings)), 2))
-    ps = [pair(rankings[first], rankings[second], [measure])[0].test.p for first, second in pairs]
-    return [places for places, p in zip(pairs, holm(ps), strict=True) if p <= LEVEL]
 
 
 def _standing(entrant: Entrant, estimates: list[EstimatePart], letters: str, settings: Sequence[str]) -> StandingPart:
@@ -199,8 +188,7 @@ def _bm25(entrant: Entrant | None, measures: Sequence[Measure]) -> list[float | 
     if all(str(measure) in stated for measure in measures):
         return [stated[str(measure)] for measure in measures]
     try:
-        run = read_run(entrant.result.folder / CONTROL_RUN)
-        ranked = place_run(CONTROL_RUN, {q: [id for id, _ in hits] for q, hits in run.items()}, entrant.rankings)
+        ranked = control_rankings(entrant.result)
     except InputError:  # a folder without it, or gold with grades, which rankings do not keep
         return [stated.get(str(measure)) for measure in measures]
     return [estimate.value for estimate in ranked.estimates(measures)]

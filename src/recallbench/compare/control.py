@@ -1,0 +1,15 @@
+"""The lexical control of a result as a system of its own: its kept ranking, judged as the store's was."""
+
+from __future__ import annotations
+
+from recallbench.compare.trec import place_run
+from recallbench.results.rankings import Rankings
+from recallbench.results.result import Result
+from recallbench.results.retrievals import CONTROL_RUN
+from recallbench.results.trec import read_run
+
+
+def control_rankings(result: Result) -> Rankings:
+    """Return the control's rankings; raises InputError for a folder without them, and where gold has grades."""
+    run = read_run(result.folder / CONTROL_RUN)
+    return place_run(CONTROL_RUN, {q: [id for id, _ in hits] for q, hits in run.items()}, result.rankings)
