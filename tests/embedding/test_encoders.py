@@ -74,7 +74,7 @@ def test_an_unknown_encoder_is_refused_with_the_known_ones(tmp_path: Path) -> No
     with pytest.raises(UsageError) as caught:
         open_embedder("stella", cache_dir=tmp_path)
     assert caught.value.expected == (
-        "bge-m3, dragon-plus, minilm, hash, path:DIR, hub:OWNER/NAME@REVISION, python:module:function, "
+        "bge-m3, dragon-plus, minilm, mpnet, hash, path:DIR, hub:OWNER/NAME@REVISION, python:module:function, "
         "https://HOST/v1#MODEL"
     )
 

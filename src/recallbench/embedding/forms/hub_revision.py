@@ -135,7 +135,7 @@ def fetch_model(request: EncoderRequest) -> tuple[Path, ...]:
     """Bring every file of a model that is read onto this machine, and hash it."""
     source = HubSource(*_parsed(request.name), request)
     settings = read_model_settings(source)
-    resolver = FileResolver(source.name, request.environ, request.memo, request.progress)
+    resolver = FileResolver(source.name, request.environ, request.cache_dir, request.progress)
     return tuple(resolver.verified_paths(source.files(source.everything(settings)), repair=True).values())
 
 

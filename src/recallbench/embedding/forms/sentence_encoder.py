@@ -53,7 +53,7 @@ class SentenceEncoder(TextEncoder[str]):
         self.one_sided = settings.passage_prefix == settings.query_prefix and not settings.routed
         self.remedy = "look at the model's files"
         self._files, self._pinned, self._settings, self._request = files, pinned, settings, request
-        self._resolver = FileResolver(name, request.environ, request.memo, request.progress)
+        self._resolver = FileResolver(name, request.environ, request.cache_dir, request.progress)
         self._tokenizer: EncoderTokenizer | None = None
 
     @property

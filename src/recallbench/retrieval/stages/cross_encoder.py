@@ -90,7 +90,7 @@ class CrossEncoderStage(RerankStage):
         name: str = MODEL.read(request.options)
         memo = Memo(request.cache_dir / "memo")
         files = MODELS.get(name) or _folder(name, memo)
-        resolver = FileResolver(recorded_model(name), request.environ, memo, request.progress or Silent())
+        resolver = FileResolver(recorded_model(name), request.environ, request.cache_dir, request.progress or Silent())
         return cls(request, resolver.verified_paths(files), files.files)
 
     def __init__(self, request: StageRequest, files: Mapping[str, Path], hashes: Mapping[str, str]) -> None:
