@@ -29,7 +29,7 @@ METRICS = "metrics.json"
 ENVIRONMENT = "environment.json"
 STUDIES = {LATENCY: "a latency study", SWEEP: "a sweep", MATRIX: "a matrix"}
 """What lies in folders of other kinds, by the file that says so."""
-READ_ITS_REPORT = "its report.md says what follows from it, and its manifest.json holds the sha256 of each of its files"
+READ_ITS_REPORT = "its report says what follows from it, and its manifest.json holds the sha256 of each of its files"
 
 
 class Result:

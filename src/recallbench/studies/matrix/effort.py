@@ -54,7 +54,7 @@ def measure_effort(embedder: Embedder, haystacks: Iterable[Haystack], *, timed: 
         cores=os.cpu_count() or 1,
         probed=probed,
         passes=passes,
-        seconds=round(seconds / passes, 6) if passes else None,
+        seconds=round(seconds / passes, 9) if passes else None,
         others=None if others is None else round(others, 4),
         segments=texts.segments,
         tokens=texts.tokens or None,

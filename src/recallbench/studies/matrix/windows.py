@@ -63,8 +63,5 @@ def neighbouring_windows(encoders: Sequence[tuple[str, int | None]]) -> list[tup
             by_encoder.setdefault(encoder, []).append((max_tokens, place))
     windows = [sorted(places) for places in by_encoder.values()]
     return [
-        (shorter[1], longer[1])
-        for places in windows
-        for shorter, longer in pairwise(places)
-        if shorter[0] < longer[0]
+        (shorter[1], longer[1]) for places in windows for shorter, longer in pairwise(places) if shorter[0] < longer[0]
     ]
