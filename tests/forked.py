@@ -8,7 +8,7 @@ import os
 import socket
 import sys
 
-SEEDED = ("run", "versions", "repeat", "evaluate", "grow", "latency", "sweep")
+SEEDED = ("run", "versions", "repeat", "evaluate", "grow", "latency", "sweep", "matrix")
 """Commands that start themselves again under the protocol's hash seed, where none is set."""
 
 

@@ -41,6 +41,16 @@ def test_a_distinct_text_is_embedded_once(opened: Any) -> None:
     assert report.tokens == int(again.lookup(TEXTS[:4], "passage").tokens.sum())
 
 
+def test_vectors_that_are_computed_afresh_are_the_same_and_are_not_kept(opened: Any) -> None:
+    embedder = opened()
+    embedder.ensure(TEXTS[:3], "passage")
+    before = embedder.report()
+    afresh = embedder.embed_afresh(TEXTS, "passage")
+    assert embedder.report().computed == before.computed == 3
+    assert embedder.report().seconds["forward"] > before.seconds["forward"]
+    np.testing.assert_allclose(afresh, embedder.lookup(TEXTS, "passage").vectors, atol=2e-6)
+
+
 def test_twins_keep_a_vector_per_role(opened: Any, tiny_dragon: Tiny) -> None:
     embedder = opened(spec=tiny_dragon.spec)
     embedder.ensure(["we met in the park"], "passage")

@@ -42,6 +42,7 @@ PANELS = {
                 "Measure points of a grid, a list or a random draw over pipeline, store, encoder and k, and choose "
                 "among them."
             ),
+            "matrix": "Measure every encoder on every corpus, and tell which differences are real.",
         },
     ),
     "Look": HelpPanel(

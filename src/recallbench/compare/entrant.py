@@ -1,16 +1,12 @@
-"""One of many systems that share a table, and the control that its folder keeps."""
+"""One of many systems that share a table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from recallbench.compare.trec import place_run
-from recallbench.errors import InputError
 from recallbench.results.rankings import Rankings
 from recallbench.results.result import Result
-from recallbench.results.retrievals import CONTROL_RUN
-from recallbench.results.trec import read_run
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,14 +28,3 @@ class Entrant:
     def stated(self) -> Mapping[str, str]:
         """Return its settings."""
         return self.settings if self.result is None else self.result.metrics.guc_state
-
-
-def control_rankings(entrant: Entrant) -> Rankings | None:
-    """Return the ranking of the lexical control that a folder keeps; None where it can't be judged."""
-    if entrant.result is None:
-        return None
-    try:
-        run = read_run(entrant.result.folder / CONTROL_RUN)
-        return place_run(CONTROL_RUN, {q: [id for id, _ in hits] for q, hits in run.items()}, entrant.rankings)
-    except InputError:  # a folder without it, or gold with grades, which rankings do not keep
-        return None

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations, product
 
 from recallbench import __version__
-from recallbench.compare.entrant import Entrant, control_rankings
+from recallbench.compare.control import control_rankings
+from recallbench.compare.entrant import Entrant
 from recallbench.compare.frame import comparable_groups, why_apart
-from recallbench.compare.pairs import pair, same_questions
+from recallbench.compare.many import alike, every_pair, letters_of, paired_systems
+from recallbench.compare.pairs import same_questions
 from recallbench.compare.units import compare_units
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.errors import InputError, UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import system
-from recallbench.reports.comparison import LEVEL
 from recallbench.reports.latency import folder_impossible_times
 from recallbench.reports.own_encoder import encoder_words
 from recallbench.reports.returned import returned_sentences
@@ -23,9 +23,7 @@ from recallbench.results.latency import build_seconds, other_hardware, query_tim
 from recallbench.results.metrics import OVERALL, EstimatePart
 from recallbench.results.rankings import Rankings
 from recallbench.results.result import Result
-from recallbench.scoring.letters import shared_letters
 from recallbench.scoring.measures.measure import Measure
-from recallbench.scoring.paired import holm
 from recallbench.scoring.quantiles import quantile
 from recallbench.scoring.returned import returned_rows
 from recallbench.stores.outside.own_code import NO_VERSION
@@ -52,8 +50,7 @@ def standings(
     chosen = max(comparable_groups(reaching, why_not_beside), key=len)
     parts = {entrant.name: entrant.rankings.estimates(measures) if entrant in reaching else [] for entrant in entrants}
     ranked = sorted(chosen, key=lambda entrant: -(parts[entrant.name][0].value or 0.0))
-    tests, different = _told_apart([entrant.rankings for entrant in ranked], measures[0])
-    letters = shared_letters(len(ranked), different)
+    letters, tests = _letters([entrant.rankings for entrant in ranked], measures[0])
     settings = _differing_settings(ranked)
     return Standings(
         schema_version="1",
@@ -110,19 +107,21 @@ def _too_shallow(entrant: Entrant, measures: Sequence[Measure]) -> str:
     return f"depth: {depth}, which {beyond} is beyond" if beyond else ""
 
 
-def _told_apart(rankings: Sequence[Rankings], measure: Measure) -> tuple[int, list[tuple[int, int]]]:
-    """Return how many pairs were tested, and those that differ, corrected by Holm for all that were.
+def _letters(ranked: Sequence[Rankings], measure: Measure) -> tuple[list[str], int]:
+    """Return the letters of systems, best first, and how many pairs were tested.
 
     Systems that have the same value for every question are tested as one: between them no test could ever find
     anything, and against any other they give the same one.
     """
-    alike: dict[bytes, list[int]] = {}
-    for place, each in enumerate(rankings):
-        alike.setdefault(each.values(measure)[each.counted(measure)].tobytes(), []).append(place)
-    pairs = list(combinations(alike.values(), 2))
-    ps = [pair(rankings[first[0]], rankings[second[0]], [measure])[0].test.p for first, second in pairs]
-    told = (sides for sides, p in zip(pairs, holm(ps), strict=True) if p <= LEVEL)
-    return len(pairs), [places for sides in told for places in product(*sides)]
+    groups = alike(ranked, measure)
+    pairs = every_pair(len(groups))
+    compared = paired_systems([ranked[places[0]] for places in groups], measure, pairs)
+    by_place = {
+        place: letter
+        for places, letter in zip(groups, letters_of(range(len(groups), 0, -1), compared), strict=True)
+        for place in places
+    }
+    return [by_place[place] for place in range(len(ranked))], len(pairs)
 
 
 def _standing(entrant: Entrant, estimates: list[EstimatePart], letters: str, settings: Sequence[str]) -> StandingPart:
@@ -186,7 +185,7 @@ def _bm25(entrant: Entrant | None, measures: Sequence[Measure]) -> list[float | 
     stated = {e.measure: e.value for e in entrant.result.metrics.control_bm25[OVERALL]}
     if all(str(measure) in stated for measure in measures):
         return [stated[str(measure)] for measure in measures]
-    ranked = control_rankings(entrant)
+    ranked = control_rankings(entrant.result)
     if ranked is None:
         return [stated.get(str(measure)) for measure in measures]
     return [estimate.value for estimate in ranked.estimates(measures)]

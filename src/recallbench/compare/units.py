@@ -7,7 +7,8 @@ from functools import reduce
 
 import numpy as np
 
-from recallbench.compare.entrant import Entrant, control_rankings
+from recallbench.compare.control import control_rankings
+from recallbench.compare.entrant import Entrant
 from recallbench.corpora.labelled_sets.set_name import is_set_name, parse_set_name
 from recallbench.corpora.registry import CORPORA
 from recallbench.escaping.terminal import visible
@@ -93,7 +94,7 @@ def _controls(
     first: Mapping[str, Entrant], row: UnitRowPart, common: frozenset[str], measures: Sequence[Measure]
 ) -> Iterator[tuple[str, list[list[float | None]]]]:
     """Yield what the controls make of the common questions, by unit."""
-    lexical = [(entrant, control_rankings(entrant)) for entrant in first.values()]
+    lexical = [(each, None if each.result is None else control_rankings(each.result)) for each in first.values()]
     if all(ranked is not None for _, ranked in lexical):
         yield (
             "BM25",

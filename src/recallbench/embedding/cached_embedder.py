@@ -139,6 +139,20 @@ class CachedEmbedder:
             )
         return self._cached_embeddings(rows)
 
+    def embed_afresh(self, texts: Sequence[str], role: Role) -> Matrix:
+        """Return vectors of these texts that are computed now, whatever the cache holds, and keep none of them.
+
+        They are embedded as any others: the longest first, in batches.
+        """
+        self._prepare(role)
+        numbered = [NumberedText(place, b"", text) for place, text in enumerate(texts)]
+        pending = sorted(self._tokenise(numbered, role), key=lambda text: (-text.tokens, text.position))
+        vectors = np.zeros((len(texts), self.stored_dims), np.float32)
+        for start in range(0, len(pending), self._encoder.batch_size):
+            batch = pending[start : start + self._encoder.batch_size]
+            vectors[[text.position for text in batch]] = self._compute(batch, role)
+        return vectors
+
     def report(self) -> EmbeddingReport:
         """Return the vectors' origin so far."""
         encoder, cache, limit = self._encoder, self._vector_cache, self.max_tokens

@@ -22,13 +22,14 @@ from recallbench.results.load.levels import NAME as LATENCY
 from recallbench.results.metrics import OVERALL, EstimatePart, HeadlinePart, Metrics
 from recallbench.results.rankings import Rankings, judge_rows
 from recallbench.results.rows import Row, read_rows
+from recallbench.results.study_folder import MATRIX
 from recallbench.results.sweep.document import NAME as SWEEP
 
 METRICS = "metrics.json"
 ENVIRONMENT = "environment.json"
-STUDIES = {LATENCY: "a latency study", SWEEP: "a sweep"}
+STUDIES = {LATENCY: "a latency study", SWEEP: "a sweep", MATRIX: "a matrix"}
 """What lies in folders of other kinds, by the file that says so."""
-READ_ITS_REPORT = "its report.md says what follows from it, and its manifest.json holds the sha256 of each of its files"
+READ_ITS_REPORT = "its report says what follows from it, and its manifest.json holds the sha256 of each of its files"
 
 
 class Result:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from recallbench.errors import InputError
 from recallbench.reading import document, parsed
 from recallbench.results import manifest
-from recallbench.results.metrics_part import MetricsPart
 
-Document = TypeVar("Document", bound=MetricsPart)
+MATRIX = "matrix.json"
+Document = TypeVar("Document", bound=BaseModel)
 
 
 def read_study(folder: Path, name: str, kind: type[Document], what: str, command: str) -> Document:

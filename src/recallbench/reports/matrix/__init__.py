@@ -1,0 +1,1 @@
+"""A matrix of encoders and corpora: its document, tables, picture and page."""

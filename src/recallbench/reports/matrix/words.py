@@ -1,0 +1,86 @@
+"""What a matrix says in sentences."""
+
+from __future__ import annotations
+
+from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.reports.cells import share
+from recallbench.reports.comparison import LEVEL, p_text
+from recallbench.reports.matrix.document import BM25, MatrixCorpusPart, MatrixDocument, MatrixPairPart
+
+
+def title(matrix: MatrixDocument) -> str:
+    """Return store, encoders and corpora in a line."""
+    encoders, corpora = len(matrix.encoders), len(matrix.corpora)
+    return (
+        f"{encoders} {'encoder' if encoders == 1 else 'encoders'} on "
+        f"{corpora} {'corpus' if corpora == 1 else 'corpora'}, store {matrix.store}"
+    )
+
+
+def asked(corpus: MatrixCorpusPart) -> str:
+    """Return what systems were asked of a corpus."""
+    clusters = f" in {corpus.clusters} clusters" if corpus.clusters is not None else ""
+    return f"{short_names(corpus.name)}: {corpus.n:,} questions{clusters}, {corpus.segments:,} segments"
+
+
+def failures(matrix: MatrixDocument) -> list[str]:
+    """Return a line for each cell that failed."""
+    return [f"{cell.encoder} on {short_names(cell.corpus)} failed: {cell.failure}" for cell in matrix.failed]
+
+
+def notes(matrix: MatrixDocument) -> list[str]:
+    """Return sentences on how to read the tables."""
+    leading = matrix.measures[0]
+    lines = [
+        "Systems of a corpus that share a letter can't be told apart by the measure before it: paired tests over the "
+        f"same questions, corrected by Holm for every pair of that corpus, {BM25} included.",
+        *_out_of_reach(matrix),
+    ]
+    efforts = [cell.effort for cell in matrix.cells if cell.effort is not None]
+    timed = [effort for effort in efforts if effort.seconds is not None]
+    if timed:
+        machines = sorted({f"{effort.cores} processors {effort.cpu}" for effort in timed})
+        shares = [effort.others for effort in timed if effort.others is not None]
+        busy = f"; other processes had up to {share(max(shares))} of them meanwhile" if shares else ""
+        most = max(effort.probed for effort in timed)
+        lines.append(
+            f"CPU s: seconds of processors for 1,000 segments, tokenising included, by a probe that embeds {most} "
+            f"segments of the corpus anew, whatever the cache holds ({'; '.join(machines)}{busy})."
+        )
+    lines += [
+        f"per CPU s: {leading} divided by these seconds. per KiB: {leading} divided by the kibibytes of a vector. Both "
+        "favour what is cheap: the measure itself says what is found.",
+        "cut: segments that are longer than the encoder reads. lost: the share of all tokens behind its limit.",
+    ]
+    kept = sum(cell.kept for cell in matrix.cells)
+    if kept:
+        lines.append(f"{kept} of {len(matrix.cells)} cells had been measured before, and were read.")
+    return lines
+
+
+def _out_of_reach(matrix: MatrixDocument) -> list[str]:
+    """Return a line for each corpus whose letters could tell nothing apart, whatever was found."""
+    lines = []
+    for corpus in matrix.corpora:
+        pairs = [pair for pair in matrix.of_family("all") if _is_of(pair, corpus.name, matrix.measures[0])]
+        least = min((pair.smallest_p for pair in pairs), default=0.0)
+        if least * len(pairs) > LEVEL:
+            few = "the questions that differ" if corpus.clusters is None else f"{corpus.clusters} clusters"
+            times = f", which Holm multiplies by {len(pairs)} for so many pairs" if len(pairs) > 1 else ""
+            lines.append(
+                f"{short_names(corpus.name)}: letters could tell nothing apart, whatever was found: with {few} no p "
+                f"lies below {p_text(least)}{times}. The tables below make fewer tests."
+            )
+    return lines
+
+
+def _is_of(pair: MatrixPairPart, corpus: str, measure: str) -> bool:
+    return (pair.corpus, pair.measure) == (corpus, measure)
+
+
+def conclusion(matrix: MatrixDocument) -> str:
+    """Return what is there, and what to do next."""
+    measured = len(matrix.cells) - len(matrix.failed)
+    if matrix.failed:
+        return f"{measured} of {len(matrix.cells)} cells were measured; the same command tries the others alone again."
+    return f"All {measured} cells were measured; each is a result of its own that recallbench audit checks."

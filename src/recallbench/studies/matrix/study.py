@@ -1,0 +1,114 @@
+"""A matrix from its encoders and corpora to a folder: every cell is a run, and what is there is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from hashlib import sha256
+from pathlib import Path
+
+from recallbench import __version__
+from recallbench.corpora.records import Corpus
+from recallbench.errors import Blocked, RecallBenchError, UsageError
+from recallbench.interruption import InterruptedWithResult
+from recallbench.progress import Progress
+from recallbench.reports.matrix.document import MatrixDocument
+from recallbench.results.folder import check_writable, folder_name, free_folder
+from recallbench.runs.options import Options
+from recallbench.runs.placement import results_parent
+from recallbench.runs.plan import Plan, plan_run
+from recallbench.runs.writing import stated_circumstances
+from recallbench.scoring.measures.registry import PRIMARY
+from recallbench.studies.matrix.cell import MeasuredCell, measure_cell
+from recallbench.studies.matrix.parts import matrix_document
+from recallbench.studies.matrix.windows import WindowedEncoder
+from recallbench.studies.matrix.writing import write_matrix
+
+NAME = "matrix"
+"""In place of a corpus, in the folder that results lie in by default."""
+CELL_FOLDER = "cells"
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixStudy:
+    """A matrix that is written."""
+
+    document: MatrixDocument
+    folder: Path
+
+
+def measure_matrix(
+    encoders: Sequence[WindowedEncoder], corpora: Sequence[Options], progress: Progress, today: date
+) -> MatrixStudy:
+    """Measure every encoder on every corpus, and write what was found; raises Blocked where no cell has figures.
+
+    The options of a corpus name its store. Raises UsageError for what can't be measured, before anything is.
+    """
+    plans = [
+        [plan_run(replace(options, embedder=each.typed, max_tokens=each.max_tokens)) for each in encoders]
+        for options in corpora
+    ]
+    _refuse_repeats([of_corpus[0] for of_corpus in plans])
+    parent = results_parent(replace(corpora[0], corpus=NAME))
+    folder = free_folder(parent, folder_name(NAME, today, corpora[0].label))
+    check_writable(folder)
+    for line in dict.fromkeys(line for of_corpus in plans for plan in of_corpus for line in plan.announcements):
+        progress.note(line)
+    try:
+        cells = _measure(encoders, plans, parent / CELL_FOLDER, progress, today)
+    except KeyboardInterrupt as error:
+        raise InterruptedWithResult("the cells so far are kept: the same command goes on from there") from error
+    if all(cell.failure for cell in cells):
+        raise Blocked(
+            "none of the cells could be measured",
+            expected="at least one encoder on one corpus",
+            found="; ".join(dict.fromkeys(cell.failure for cell in cells)),
+            remedy="recallbench doctor says what is missing",
+        )
+    circumstances = stated_circumstances(corpora[0], folder)
+    environment = {name: circumstances[name] for name in ("command", "git", "machine", "packages", "variables")}
+    measures = [measure for measure in PRIMARY if measure.k <= corpora[0].depth]
+    document = matrix_document(__version__, plans, encoders, cells, measures, environment, folder, progress)
+    return MatrixStudy(document, write_matrix(folder, document))
+
+
+def _refuse_repeats(plans: Sequence[Plan]) -> None:
+    names = [plan.corpus.name for plan in plans]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"{name} is named twice", expected="each corpus once", remedy="leave one out")
+
+
+def _measure(
+    encoders: Sequence[WindowedEncoder],
+    plans: Sequence[Sequence[Plan]],
+    parent: Path,
+    progress: Progress,
+    today: date,
+) -> list[MeasuredCell]:
+    study = _identity(encoders, plans)
+    cells: list[MeasuredCell] = []
+    with progress.stage("the matrix", len(plans) * len(encoders), "cells") as advance:
+        for of_corpus in plans:
+            opened: Corpus | RecallBenchError
+            try:
+                opened = of_corpus[0].open_corpus(progress)
+                _ = opened.sha256  # a file that can't be read fails here
+            except RecallBenchError as error:
+                opened = error
+            for encoder, plan in zip(encoders, of_corpus, strict=True):
+                if isinstance(opened, RecallBenchError):
+                    progress.note(f"{encoder.name} on {plan.corpus.name} failed: {opened.brief}")
+                    cells.append(MeasuredCell(encoder, plan.corpus.name, failure=opened.brief))
+                else:
+                    cells.append(measure_cell(encoder, plan, opened, parent, study, progress, today))
+                advance(1)
+    return cells
+
+
+def _identity(encoders: Sequence[WindowedEncoder], plans: Sequence[Sequence[Plan]]) -> str:
+    """Return the hash of the whole matrix: what stands for its cells where a store's own code decides them too."""
+    asked = {"encoders": [each.name for each in encoders], "corpora": [of[0].corpus.name for of in plans]}
+    return sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
