@@ -33,11 +33,13 @@ from recallbench.runs.assembly import assemble
 from recallbench.runs.fresh_retrieval import embed_texts
 from recallbench.runs.options import Options
 from recallbench.runs.placement import leave_blocked, measured_folder, result_folder
-from recallbench.runs.plan import CONTROL, Plan, plan_run
+from recallbench.runs.plan import Plan, plan_run
 from recallbench.runs.reproduction import reproduce
 from recallbench.runs.writing import Circumstances, write
+from recallbench.stores.bm25 import BM25Store
+from recallbench.stores.kept_words import KeptWords
 from recallbench.stores.postgres import folders
-from recallbench.stores.registry import open_store, store_status
+from recallbench.stores.registry import store_status
 from recallbench.stores.store import Store
 
 
@@ -179,17 +181,21 @@ def _retrieve(
     progress: Progress,
 ) -> Retrieval:
     options = plan.options
-    return retrieve(
-        haystacks,
-        store,
-        None if plan.is_control else open_store(CONTROL, environ=options.environ),
-        embedder,
-        expected=survey.asked if options.limit is None else options.limit,
-        calls=Calls(plan.rules.default_k, options.depth),
-        timings=timings,
-        progress=progress,
-        keep_going=plan.keeps_going,
-    )
+    with ExitStack() as open_files:
+        control = None
+        if not plan.is_control:
+            control = BM25Store(open_files.enter_context(closing(KeptWords(options.cache_dir))).count)
+        return retrieve(
+            haystacks,
+            store,
+            control,
+            embedder,
+            expected=survey.asked if options.limit is None else options.limit,
+            calls=Calls(plan.rules.default_k, options.depth),
+            timings=timings,
+            progress=progress,
+            keep_going=plan.keeps_going,
+        )
 
 
 def _warn_of_two_scores(plan: Plan, store: Store, metrics: Metrics, retrieval: Retrieval, progress: Progress) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from importlib import metadata
 from itertools import groupby, repeat
@@ -16,10 +14,8 @@ import numpy as np
 from recallbench.protocol.lexical import K1, METHOD, B
 from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
-from recallbench.stores.word_counts import WordCounts
+from recallbench.stores.word_counts import WORD, TextWords, WordCounts, count_words, words_in
 
-WORD = re.compile(r"\w\w+")
-"""Words of two or more letters or digits in lower case; no stop words are dropped, nothing is stemmed."""
 SETTINGS = {
     "bm25.method": METHOD,
     "bm25.k1": str(K1),
@@ -51,10 +47,12 @@ class BM25Store(Store):
     def score_range(cls, options: Mapping[str, Any]) -> tuple[float, float]:
         return 0.0, inf
 
-    def __init__(self) -> None:
+    def __init__(self, count: Callable[[str], TextWords] = count_words) -> None:
+        """`count` cuts a text into words and counts them, or knows what that gives."""
+        self._count = count
         self._scopes: dict[int, _Scope] = {}
-        self._growing: dict[int, list[Item]] | None = None
-        """The items of each scope, where more may come; else they are forgotten when they are indexed."""
+        self._growing: dict[int, dict[int, TextWords]] | None = None
+        """The words of each scope's items by id, where more may come; else only its index is held."""
 
     def prepare(self, dims: int) -> None:
         return None
@@ -64,11 +62,11 @@ class BM25Store(Store):
 
     def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
         for scope in dict.fromkeys(item.scope for item in items):
-            own = sorted((item for item in items if item.scope == scope), key=lambda item: item.id)
+            counted = {item.id: self._count(item.text) for item in items if item.scope == scope}
             if self._growing is None:
-                self._scopes[scope] = _Scope(own, timed=False)
+                self._scopes[scope] = _Scope(counted)
             else:
-                self._growing.setdefault(scope, []).extend(own)
+                self._growing.setdefault(scope, {}).update(counted)
                 self._scopes.pop(scope, None)
 
     def search(self, query: Query, k: int) -> list[Hit]:
@@ -118,51 +116,29 @@ class BM25Store(Store):
     def _indexed(self, scope: int) -> _Scope | None:
         """Return the index of a scope, made anew where items came since."""
         if scope not in self._scopes and self._growing is not None and scope in self._growing:
-            self._scopes[scope] = _Scope(sorted(self._growing[scope], key=lambda item: item.id), timed=True)
+            self._scopes[scope] = _Scope(self._growing[scope])
         return self._scopes.get(scope)
 
 
 class _Scope:
-    def __init__(self, ordered: Sequence[Item], *, timed: bool) -> None:
-        import bm25s
-
-        self._ids = np.array([item.id for item in ordered])
-        vocabulary: defaultdict[str, int] = defaultdict()
-        vocabulary.default_factory = vocabulary.__len__  # a new word gets the next number
-        texts = [list(map(vocabulary.__getitem__, WORD.findall(item.text.lower()))) for item in ordered]
-        self._vocabulary = dict(vocabulary)
-        self._weights = np.zeros((len(self._vocabulary) + 1, len(ordered)))
-        """The weight of each word in each item; the last row, for words that no item has, is zero."""
-        self._counts = WordCounts(texts, len(self._vocabulary)) if timed else None
-        if self._vocabulary:
-            index = bm25s.BM25(k1=K1, b=B, method=METHOD, dtype="float64")
-            index.index((texts, self._vocabulary), create_empty_token=False, show_progress=False)
-            columns = index.scores
-            words = np.repeat(np.arange(len(self._vocabulary)), np.diff(columns["indptr"]))
-            self._weights[words, columns["indices"]] = columns["data"]
+    def __init__(self, counted: Mapping[int, TextWords]) -> None:
+        self._ids = np.array(sorted(counted))
+        self._counts = WordCounts([counted[id] for id in self._ids.tolist()])
 
     @property
     def bytes(self) -> int:
-        """The size of ids and weights; the vocabulary is not counted."""
-        return int(self._ids.nbytes + self._weights.nbytes)
+        """The size of ids and counts; the vocabulary is not counted."""
+        return int(self._ids.nbytes) + self._counts.bytes
 
     def search(self, texts: Sequence[str], k: int, visible: range | None) -> list[list[Hit]]:
         """Return the best items for each text, of those that are visible; all of them where that is not said."""
         until = len(self._ids) if visible is None else int(np.searchsorted(self._ids, visible.stop))
         if not until:
             return [[] for _ in texts]
-        unknown = len(self._vocabulary)
-        query_words = [
-            [self._vocabulary.get(word, unknown) for word in WORD.findall(text.lower())] or [unknown] for text in texts
-        ]
+        # Without any word every item scores 0, as by one that no item has.
+        query_words = [words_in(text) or [""] for text in texts]
         starts = np.cumsum([0, *map(len, query_words[:-1])])
-        words = [word for words in query_words for word in words]
-        if until == len(self._ids):
-            weights = self._weights[words]
-        else:
-            if self._counts is None:
-                raise AssertionError("expect_time() is called before items go in")
-            weights = self._counts.weights(words, until)
+        weights = self._counts.weights([word for words in query_words for word in words], until)
         # Each question's words are added one after the other, so a question scores alike alone and among others.
         scores = np.add.reduceat(weights, starts, axis=0)
         best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
