@@ -81,6 +81,15 @@ def test_the_plain_fields_before_a_list_are_read_without_it(tmp_path: Path) -> N
         Stream(path, "").plain_fields("list")
 
 
+def test_the_fields_of_an_object_come_one_by_one(tmp_path: Path) -> None:
+    path = tmp_path / "output.json"
+    path.write_text('{"0": [1, 2], "1": {"a": 0.5}, "2": [')
+    entries = Stream(path, "").entries()
+    assert [next(entries), next(entries)] == [("0", [1, 2]), ("1", {"a": 0.5})]
+    with pytest.raises(InputError, match="item 3: not JSON"):
+        next(entries)
+
+
 def test_the_registered_file_with_other_counts_is_refused(longmemeval: Make) -> None:
     corpus = longmemeval()
     corpus.facts = replace(corpus.facts, sha256=corpus.sha256)

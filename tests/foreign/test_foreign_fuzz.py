@@ -138,6 +138,11 @@ KEPT = st.fixed_dictionaries(
         "questionType": st.just("x"),
         "searchResults": st.one_of(VALUES, st.just([{"metadata": {"sessionId": "conv-1-session_1"}}])),
         "retrievalMetrics": VALUES,
+        "response": st.just("x"),
+        "speaker_1_memories": st.one_of(
+            VALUES, st.just([{"timestamp": "1:00 pm on 1 May, 2023", "score": 0.5}]), st.just([])
+        ),
+        "speaker_2_memories": st.just([]),
     },
 )
 HEAD = {"dataset": "locomo", "split": "s", "memory_provider": "m", "run_name": "r", "mode": "rag"}
@@ -146,10 +151,10 @@ REPORT = {"provider": "m", "benchmark": "locomo", "runId": "r", "judge": "j", "a
 
 @pytest.mark.marked
 @settings(max_examples=100, deadline=None)
-@given(rows=st.lists(KEPT, min_size=1, max_size=3), form=st.integers(0, 2), cut=st.integers(0, 30))
+@given(rows=st.lists(KEPT, min_size=1, max_size=3), form=st.integers(0, 3), cut=st.integers(0, 30))
 def test_a_hostile_result_of_others_is_refused_or_read(rows: list[dict[str, Any]], form: int, cut: int) -> None:
     head = {**HEAD, "total_queries": len(rows), "correct": 1, "accuracy": 1.0}
-    document: Any = (rows, {**head, "results": rows}, {**REPORT, "evaluations": rows})[form]
+    document: Any = (rows, {**head, "results": rows}, {**REPORT, "evaluations": rows}, {"0": rows})[form]
     text = json.dumps(document)
     with TemporaryDirectory() as name:
         (Path(name) / "results_x_top1.json").write_text(text[: len(text) - cut] if cut < 15 else text)

@@ -160,7 +160,8 @@ def _bad_turn(turn: Any, reader: FieldReader) -> Exception:
     return reader.refusal("text", "a turn with speaker, text and dia_id", describe(turn))
 
 
-def _instant(when: str, field: str, reader: FieldReader) -> datetime:
+def session_time(when: str) -> datetime | None:
+    """Return the time that a session's date states, such as 1:56 pm on 8 May, 2023; None for another form."""
     match = _WHEN.fullmatch(when)
     if match and match[5] in _MONTHS:
         hour = int(match[1]) % 12 + (12 if match[3] == "pm" else 0)
@@ -169,7 +170,14 @@ def _instant(when: str, field: str, reader: FieldReader) -> datetime:
             return datetime(int(match[6]), month, int(match[4]), hour, int(match[2]), tzinfo=UTC)
         except ValueError:
             pass
-    raise reader.refusal(field, "a time such as 1:56 pm on 8 May, 2023", describe(when))
+    return None
+
+
+def _instant(when: str, field: str, reader: FieldReader) -> datetime:
+    time = session_time(when)
+    if time is None:
+        raise reader.refusal(field, "a time such as 1:56 pm on 8 May, 2023", describe(when))
+    return time
 
 
 def _numbers(positions: Mapping[int, int]) -> str:

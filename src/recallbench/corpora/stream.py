@@ -69,6 +69,21 @@ class Stream:
         self._refuse_if_changed(state)
         return fields
 
+    def entries(self) -> Iterator[tuple[str, Any]]:
+        """Each field of the one object with its value, one in memory at a time."""
+        _, state = self._identity()
+        count = 0
+        try:
+            with self.path.open("rb") as file:
+                for name, value in ijson.kvitems(file, "", use_float=True, buf_size=_CHUNK):
+                    yield name, value
+                    count += 1
+        except ijson.JSONError as error:
+            raise self._malformed(error, count) from None
+        except OSError as error:
+            raise self._unreadable(error) from None
+        self._refuse_if_changed(state)
+
     def object(self) -> dict[str, Any]:
         """The file as a whole, where it holds one object."""
         _, state = self._identity()

@@ -13,6 +13,7 @@ from recallbench.audit.gates.artefacts import committed
 from recallbench.errors import InputError
 from recallbench.foreign.case import CODES, ForeignCase, check, corpus_rules, index_of, passed_unless
 from recallbench.foreign.claims import check_claims
+from recallbench.foreign.corpus_index import named_sessions
 from recallbench.foreign.layouts import pgmnemo, trec
 from recallbench.foreign.layouts.layout import Imported
 from recallbench.foreign.layouts.registry import described_layouts, find_layout
@@ -57,6 +58,8 @@ def audit_foreign(folder: Path, corpus_files: Sequence[Path], environ: Mapping[s
     corpus_file = file_with_hash(corpus_files, imported.facts.get("dataset_sha256", ""))
     corpus = corpus_rules(imported, corpus_file, rules)
     dataset, why = index_of(imported, corpus_file, rules, environ)
+    if dataset is not None:
+        imported = named_sessions(imported, dataset)
     tables, unreadable = _tables(folder, imported)
     case = ForeignCase(
         imported,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from recallbench.corpora.pooled import SCOPE as POOLED
 from recallbench.corpora.records import Corpus
-from recallbench.foreign.layouts.layout import ImportedQuestion
+from recallbench.foreign.layouts.layout import Imported, ImportedQuestion
 
 _DIALOG = re.compile(r"(?:D:?|session_)0*([0-9]+)(?::[0-9]+)?", re.IGNORECASE)
 """LoCoMo's names of sessions, with or without a turn."""
@@ -42,6 +42,8 @@ class CorpusIndex:
     """By scope: each session's name, and how often it is in the haystack."""
     segments: Mapping[str, tuple[str, str]]
     """By this tool's id, pooled ones included: scope and session name."""
+    times: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """By scope and time (`datetime.isoformat`): the session's name."""
 
     def locate(self, id: str) -> tuple[str, str]:
         """Return the scope that an id names (empty where it names none), and the session's name."""
@@ -59,6 +61,7 @@ def index_corpus(corpus: Corpus, registered_sha256: str) -> CorpusIndex:
     questions: list[CorpusQuestion] = []
     sessions: dict[str, Mapping[str, int]] = {}
     segments: dict[str, tuple[str, str]] = {}
+    times: dict[tuple[str, str], str] = {}
     pooled = 0
     for haystack in corpus.haystacks():
         names = [session_name(segment.session) or str(segment.position) for segment in haystack.segments]
@@ -67,6 +70,8 @@ def index_corpus(corpus: Corpus, registered_sha256: str) -> CorpusIndex:
             segments[segment.id] = (haystack.scope, name)
             segments[f"{POOLED}/{pooled}"] = (haystack.scope, name)
             pooled += 1
+            if segment.occurred_at is not None:
+                times[haystack.scope, segment.occurred_at.isoformat()] = name
         for question in haystack.questions:
             questions.append(
                 CorpusQuestion(
@@ -81,8 +86,22 @@ def index_corpus(corpus: Corpus, registered_sha256: str) -> CorpusIndex:
                 )
             )
     return CorpusIndex(
-        corpus.name, corpus.sha256, corpus.sha256 == registered_sha256, tuple(questions), sessions, segments
+        corpus.name, corpus.sha256, corpus.sha256 == registered_sha256, tuple(questions), sessions, segments, times
     )
+
+
+def named_sessions(imported: Imported, dataset: CorpusIndex) -> Imported:
+    """Return a folder with the dataset's names of conversations and sessions, where it states numbers and times."""
+    if not imported.by_time:
+        return imported
+    scopes = dict(enumerate(dataset.sessions))
+
+    def named(question: ImportedQuestion) -> ImportedQuestion:
+        scope = scopes.get(int(question.scope), "")
+        ranked = dict.fromkeys(dataset.times.get((scope, time), time) for time in question.ranked)
+        return replace(question, scope=scope, ranked=tuple(ranked))
+
+    return replace(imported, questions=tuple(map(named, imported.questions)))
 
 
 def session_name(id: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from recallbench.errors import InputError, UsageError
 from recallbench.foreign.case import dataset_of, index_of
 from recallbench.foreign.controls import Controls, control_figures
+from recallbench.foreign.corpus_index import named_sessions
 from recallbench.foreign.layouts import own
 from recallbench.foreign.layouts.layout import Imported
 from recallbench.foreign.layouts.registry import described_layouts, find_layout
@@ -140,13 +141,15 @@ def survey(
             found=why,
             remedy="name the dataset with --corpus-file, or leave --controls out",
         )
-    if dataset is None and not imported.gold_stated:
+    if dataset is None and (imported.by_time or not imported.gold_stated):
         raise InputError(
-            f"{folder}: nothing tells what is gold",
-            expected="rows that state it, or the dataset",
+            f"{folder}: nothing tells which session is gold",
+            expected="rows that name it, or the dataset",
             found=why,
             remedy="name the dataset with --corpus-file",
         )
+    if dataset is not None:
+        imported = named_sessions(imported, dataset)
     rescored = rescore(imported, dataset, derive=True)
     depths = {k for claim in imported.claims if (k := meaning_of(claim.name).k) and k <= 100}
     chosen = definitions((*DEPTHS, *depths))

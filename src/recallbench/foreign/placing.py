@@ -7,7 +7,7 @@ from pathlib import Path
 
 from recallbench.errors import InputError
 from recallbench.foreign.case import corpus_rules, index_of
-from recallbench.foreign.corpus_index import session_name
+from recallbench.foreign.corpus_index import named_sessions, session_name
 from recallbench.foreign.layouts.registry import find_layout
 from recallbench.foreign.rescoring import rescore
 from recallbench.protocol.frozen import load
@@ -30,6 +30,7 @@ def placed_run(
     corpus = corpus_rules(imported, file, rules)
     if dataset is None or corpus is None:
         raise _unplaced(folder, "over a corpus that is here", why)
+    imported = named_sessions(imported, dataset)
     rescored = rescore(imported, dataset)
     if not rescored.own_view:
         leak = next(iter(rescored.leaks), None)

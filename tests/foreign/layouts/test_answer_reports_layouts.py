@@ -1,4 +1,4 @@
-"""Outputs of agent-memory-benchmark and memorybench: answers are theirs, the sessions behind them are scored here."""
+"""agent-memory-benchmark, memorybench, Mem0: answers are theirs, the sessions behind them are scored here."""
 
 from __future__ import annotations
 
@@ -42,6 +42,27 @@ def report(**changed: Any) -> dict[str, Any]:
     return {**head, "summary": summary, "latency": {}, "evaluations": evaluations, **changed}
 
 
+def mem0_results(**changed: Any) -> dict[str, Any]:
+    """By score the memories of both come from sessions 2, 2 and 1 for the first question, 2, 3 and 1 for the next."""
+    scored = [[(2, 0.9), (1, 0.5)], [(3, 0.8), (1, 0.7)], [(1, 0.4)]], [[(2, 0.6)], [(2, 0.9)], []]
+    speakers = [
+        [
+            [
+                {"memory": "…", "timestamp": f"1:00 pm on {number} May, 2023", "score": score}
+                for number, score in memories
+            ]
+            for memories in speaker
+        ]
+        for speaker in scored
+    ]
+    rows = [
+        {"question": question, "answer": "?", "category": category, "evidence": evidence, "response": "?"}
+        | {"speaker_1_memories": first, "speaker_2_memories": second}
+        for (question, evidence, category), first, second in zip(QUESTIONS, *speakers, strict=True)
+    ]
+    return {"0": rows, **changed}
+
+
 def folder(tmp_path: Path, document: dict[str, Any]) -> Path:
     path = tmp_path / "published"
     path.mkdir(exist_ok=True)
@@ -51,13 +72,23 @@ def folder(tmp_path: Path, document: dict[str, Any]) -> Path:
 
 @pytest.mark.parametrize(
     ("document", "layout", "scope"),
-    [(output(), "agent-memory-benchmark", "bare ids"), (report(), "memorybench", "own scope")],
+    [
+        (output(), "agent-memory-benchmark", "bare ids"),
+        (report(), "memorybench", "own scope"),
+        (mem0_results(), "mem0", "bare ids"),
+    ],
 )
 def test_the_sessions_of_what_came_back_are_scored_by_the_datasets_gold(
     tmp_path: Path, document: dict[str, Any], layout: str, scope: str
 ) -> None:
     survey = surveyed(folder(tmp_path, document), "--corpus-file", write_dataset(tmp_path))
-    assert (survey["layout"], survey["gold"]) == (layout, "as the dataset gives it: the rows state none")
+    stated = layout == "mem0"
+    gold = (
+        "as the dataset gives it, and as the rows state it"
+        if stated
+        else "as the dataset gives it: the rows state none"
+    )
+    assert (survey["layout"], survey["gold"]) == (layout, gold)
     assert [sentence for sentence in survey["untold"] if "7 " in sentence and "2.3 a question" in sentence]
     found = figures(survey, "all rows with gold", scope)
     names = ("recall_any@1", "recall_frac@1", "recall_any@3", "recall_all@3", "mrr@3")
@@ -65,8 +96,9 @@ def test_the_sessions_of_what_came_back_are_scored_by_the_datasets_gold(
     assert not [cell for cell in survey["cells"] if "gold as stated" in cell["scope"]]
 
 
-def test_without_the_dataset_nothing_tells_what_is_gold(tmp_path: Path) -> None:
-    assert "nothing tells what is gold" in refusal(folder(tmp_path, output()))
+@pytest.mark.parametrize("document", [output(), mem0_results()])
+def test_without_the_dataset_nothing_tells_what_is_gold(tmp_path: Path, document: dict[str, Any]) -> None:
+    assert "nothing tells which session is gold" in refusal(folder(tmp_path, document))
 
 
 def test_pieces_that_name_no_turn_are_counted_and_left_out(tmp_path: Path) -> None:
@@ -96,6 +128,10 @@ def changed(document: dict[str, Any], rows: str, **fields: Any) -> dict[str, Any
         (changed(report(), "evaluations", searchResults=...), ["row 2: field searchResults", "a list of results"]),
         (changed(report(), "evaluations", searchResults=[{"fact": "…"}]), ["row 2", "metadata.sessionId"]),
         (changed(report(), "evaluations", retrievalMetrics={"k": 3}), ["row 2: field retrievalMetrics.hitAtK"]),
+        (changed(mem0_results(), "0", speaker_1_memories=...), ["conversation 0, row 2: field speaker_1_memories"]),
+        (changed(mem0_results(), "0", speaker_2_memories=["…"]), ["memories with a score and a time such as 1:56 pm"]),
+        (mem0_results(b=[]), ["conversation b", "conversations by their number, from 0"]),
+        (mem0_results(**{"1": {}}), ["conversation 1", "a list of rows"]),
     ],
 )
 def test_what_is_of_another_form_is_named(tmp_path: Path, document: dict[str, Any], complaints: list[str]) -> None:

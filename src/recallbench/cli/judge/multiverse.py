@@ -31,9 +31,9 @@ def multiverse(
 ) -> int:
     """Score one set of rankings under every definition, scope and denominator, and find published numbers there.
 
-    Reads folders of this tool, a TREC run with qrels, and what pgmnemo, LongMemEval's own program, MemPalace,
-    memorybench and agent-memory-benchmark write. Where rows keep too few ids for a figure, its bounds are given. Gold
-    comes from the dataset where that is at hand.
+    Reads folders of this tool, a TREC run with qrels, and what pgmnemo, LongMemEval's and Mem0's own programs,
+    MemPalace, memorybench and agent-memory-benchmark write. Where rows keep too few ids for a figure, its bounds are
+    given. Gold comes from the dataset where that is at hand.
     """
     from recallbench.errors import UsageError
     from recallbench.foreign.multiverse import survey

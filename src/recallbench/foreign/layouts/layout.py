@@ -117,6 +117,8 @@ class Imported:
     """The depth of the shallower of two calls to the store; 0 where there was one call."""
     gold_stated: bool = True
     """Whether rows state gold; where they don't, only the dataset tells it."""
+    by_time: bool = False
+    """Whether scopes are numbers of conversations, and ranked ids times of sessions, which only the dataset names."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,14 +96,9 @@ def _question(row: JsonFields, index: int, measure: str) -> ImportedQuestion:
     for id in ranked:
         if (_TURN if turns else _SESSION).fullmatch(id) is None:
             raise row.refusal("retrieved_ids", "sessions such as session_7, or turns such as D7:3", shown(id))
-    evidence = row.ids("evidence")
-    if not turns:
-        # As that program does: what begins otherwise, or names a second turn, is passed over.
-        sessions = (match[1] for id in evidence if (match := _EVIDENCE.match(id)))
-        evidence = tuple(dict.fromkeys(f"session_{number}" for number in sessions))
     return ImportedQuestion(
         id=f"{scope} row={index}",
-        gold=evidence,
+        gold=row.ids("evidence") if turns else evidence_sessions(row),
         ranked=ranked,
         scope=scope,
         kinds={"category": row.required("category")},
@@ -111,6 +106,12 @@ def _question(row: JsonFields, index: int, measure: str) -> ImportedQuestion:
         index=index,
         stated={measure: _recall(row)},
     )
+
+
+def evidence_sessions(row: JsonFields) -> tuple[str, ...]:
+    """Return the session of each evidence string, as that program does: a second turn in it is passed over."""
+    sessions = (match[1] for id in row.ids("evidence") if (match := _EVIDENCE.match(id)))
+    return tuple(dict.fromkeys(f"session_{number}" for number in sessions))
 
 
 def _check_counts(row: JsonFields) -> None:

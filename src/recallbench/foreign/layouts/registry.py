@@ -8,6 +8,7 @@ from pathlib import Path
 from recallbench.foreign.layouts import (
     agent_memory_benchmark,
     longmemeval,
+    mem0,
     memorybench,
     mempalace,
     mempalace_longmemeval,
@@ -27,6 +28,7 @@ LAYOUTS: Mapping[str, Layout] = {
         mempalace_longmemeval.LAYOUT,
         agent_memory_benchmark.LAYOUT,
         memorybench.LAYOUT,
+        mem0.LAYOUT,
         longmemeval.LAYOUT,
         trec.LAYOUT,
     )
