@@ -227,3 +227,38 @@ def test_the_reference_store_filters_and_the_audit_knows_its_plan(place: Path) -
         assert metrics_of(place / name)["time"]["way"] == "filtered"
         audited = recallbench("audit", name, "--corpus-file", "data", cwd=place)
         assert failing(audited.stdout) == ANOTHER_DATASET
+
+
+@pytest.mark.marked
+@pytest.mark.parametrize(
+    ("index", "short"),
+    [
+        (("index=hnsw", "ef_search=2"), True),
+        (("index=ivfflat", "lists=4", "probes=1"), True),
+        (("index=hnsw", "ef_search=2", "iterative_scan=relaxed_order"), False),
+    ],
+)
+def test_answers_that_an_index_leaves_short_since_the_future_is_taken_out_are_counted_and_told(
+    place: Path, index: tuple[str, ...], short: bool
+) -> None:
+    name = "-".join(index)
+    chosen = [word for setting in index for word in ("--set", setting)]
+    words = ("--store", "pgvector", "--embedder", "hash", "--weights", "cosine", *chosen, "--folder", name)
+    done = recallbench(*RUN[:-1], *words, cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert ("what was said after a question takes room in its answer too" in done.stderr) == short
+    rows = [json.loads(row) for row in (place / name / "raw_retrievals.jsonl").read_text().splitlines()]
+    for row in rows:
+        assert all(int(hit["id"].rpartition("/")[2]) < row["candidates"] for hit in row["hits"])
+    lost = [row["candidates"] - len(row["hits"]) for row in rows]
+    assert (sum(lost) > 0) == short
+    # Both calls lose the same: no haystack of the miniature has more than ten segments.
+    questions, hits = sum(count > 0 for count in lost), 2 * sum(lost)
+    retrieval = metrics_of(place / name)["retrieval"]
+    assert (retrieval["short_questions"], retrieval["missing_hits"]) == (questions, hits)
+    told = f"{questions} questions got fewer hits than their haystacks could give, {hits} in all"
+    assert (told in done.stdout) == short
+    table = f"| 50 | 700 | 56 | {56 - sum(lost)} |"
+    assert (table in (place / name / "report.md").read_text()) == short
+    audited = recallbench("audit", name, "--corpus-file", "data", cwd=place)
+    assert failing(audited.stdout) == ANOTHER_DATASET

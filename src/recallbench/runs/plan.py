@@ -210,7 +210,10 @@ def plan_run(options: Options) -> Plan:
         store, reason = _default_store(options)
         if store != rules.canonical_store:
             announcements.append(f"store: {store}, since {reason}; recorded as a deviation")
-    announcements += _check_store(store, options, pipeline, rules.default_k)
+    limits = _check_store(store, options, pipeline, rules.default_k)
+    announcements += limits
+    if limits and options.time == "kept" and find_entry(options.corpus).timed:
+        announcements.append("time: what was said after a question takes room in its answer too before it is taken out")
     recorded = recorded_name(store)
     replayed = _is_replayed(store, options, pipeline)
     if replayed:
