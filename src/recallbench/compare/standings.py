@@ -15,6 +15,7 @@ from recallbench.errors import InputError, UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import system
 from recallbench.reports.latency import folder_impossible_times
+from recallbench.reports.own_encoder import encoder_words
 from recallbench.reports.returned import returned_sentences
 from recallbench.reports.standings import ApartPart, ControlPart, StandingPart, Standings
 from recallbench.results.latency import other_hardware, query_times
@@ -133,7 +134,7 @@ def _standing(entrant: Entrant, estimates: list[EstimatePart], letters: str, set
         name=entrant.name,
         system="" if result is None else visible(system(result.metrics)),
         version="" if result is None else stated_version(result),
-        embedder="" if result is None else visible(result.metrics.embedder_name),
+        embedder="" if result is None else visible(encoder_words(result.metrics)),
         verdict="" if result is None else visible(result.metrics.verdict.text),
         letters=letters,
         estimates=estimates,

@@ -13,7 +13,7 @@ from recallbench.reports.answers import answer_section
 from recallbench.reports.cells import TOO_SHORT, figure, interval, saturation, share, system
 from recallbench.reports.coverage import READING, coverage_table
 from recallbench.reports.latency import interpolated, latency_section
-from recallbench.reports.own_encoder import encoder_remarks
+from recallbench.reports.own_encoder import encoder_remarks, encoder_words
 from recallbench.reports.returned import returned_section
 from recallbench.reports.slices import slice_table
 from recallbench.reports.stages import table as stage_table
@@ -53,7 +53,7 @@ def render(metrics: Metrics, run: ReportedRun) -> str:
 
 def render_without_sentence(metrics: Metrics, run: ReportedRun) -> str:
     """Return the report with the first lines of the results that have no page."""
-    title = f"# {inline(f'{metrics.corpus.name}: {system(metrics)} with {metrics.embedder_name}')}"
+    title = f"# {inline(f'{metrics.corpus.name}: {system(metrics)} with {encoder_words(metrics)}')}"
     return _joined([[title, "", *_standing(metrics)], *_sections(metrics, run, str, plural_alone=True)])
 
 

@@ -16,7 +16,7 @@ from recallbench.reports.canary.drawn import canary_sentences
 from recallbench.reports.cells import figure, interval, saturation, share
 from recallbench.reports.coverage import READING, coverage_table
 from recallbench.reports.latency import latency_reading, latency_table
-from recallbench.reports.own_encoder import encoder_remarks
+from recallbench.reports.own_encoder import encoder_remarks, encoder_words
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.panel import INK, SECOND, Axis, Panel
 from recallbench.reports.plot import Plot
@@ -341,7 +341,7 @@ def _identity(metrics: Metrics) -> list[str]:
         ("sha256 of its file", metrics.dataset_sha256),
         ("store", f"{metrics.store.name}, {metrics.store.version}"),
         *((f"setting {name}", value) for name, value in metrics.guc_state.items()),
-        ("encoder", metrics.embedder_name),
+        ("encoder", encoder_words(metrics)),
         ("protocol", metrics.protocol.cited_as),
         ("RecallBench", metrics.recallbench_version),
     ]

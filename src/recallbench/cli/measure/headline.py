@@ -15,6 +15,7 @@ from recallbench.reports.answers import answer_lines
 from recallbench.reports.canary.drawn import canary_lines
 from recallbench.reports.cells import figure, interval, saturation, system
 from recallbench.reports.latency import folder_impossible_times, times_line
+from recallbench.reports.own_encoder import encoder_words
 from recallbench.reports.reproduction import LABEL, PAGE_NAME, ReproductionRecord
 from recallbench.reports.result_page import PAGE
 from recallbench.reports.returned import returned_sentences
@@ -49,7 +50,7 @@ def headline(metrics: Metrics, folder: Path, today: date) -> list[Part]:
                 saturation(e),
             )
         )
-    embedder = metrics.embedder_name
+    embedder = encoder_words(metrics)
     table = Table(("", "measure", "value", "95% interval", "n", "chance", "BM25", "saturated"), rows)
     corpus = short_names(metrics.corpus.name)
     lines: list[Part] = [f"{corpus}, {system(metrics)}, {embedder}; {metrics.store.version}", table]
