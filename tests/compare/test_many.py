@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from test_standings import hits, rankings
 
+from hit_rankings import hits, rankings
 from recallbench.compare.many import every_pair, letters_of, paired_over_corpora, paired_systems
 from recallbench.errors import InputError
 from recallbench.scoring.measures.registry import parse

@@ -2,42 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
+from hit_rankings import hits, rankings
 from recallbench.compare.entrant import Entrant
 from recallbench.compare.standings import standings
 from recallbench.compare.trec import place_run
 from recallbench.errors import InputError, UsageError
 from recallbench.reports.standings import apart_table, reading, table
-from recallbench.results.rankings import Rankings
-from recallbench.scoring.judgement import judge
 from recallbench.scoring.measures.registry import parse
 
 ANY = [parse("recall_any@1")]
-QUESTIONS = 40
-
-
-def rankings(hits: Sequence[bool], gold: int = 0) -> Rankings:
-    """Questions over two segments each, of which one is gold; a hit has it first."""
-    ranked = [[gold, 1 - gold] if hit else [1 - gold, gold] for hit in hits]
-    golds = [frozenset({gold})] * len(hits)
-    return Rankings(
-        origin="given",
-        questions=tuple(f"q{i}" for i in range(len(hits))),
-        clusters=("",) * len(hits),
-        gold=tuple(golds),
-        calls=(judge(ranked, golds, [2] * len(hits), 2),),
-        kinds=("",) * len(hits),
-        gold_ids=tuple((f"s/{gold}",) for _ in hits),
-        hit_ids=(tuple(tuple(f"s/{place}" for place in places) for places in ranked),),
-    )
-
-
-def hits(count: int) -> list[bool]:
-    return [i < count for i in range(QUESTIONS)]
 
 
 def test_best_first_with_letters_by_paired_tests() -> None:

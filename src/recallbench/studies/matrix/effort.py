@@ -21,7 +21,7 @@ from recallbench.whole_file import write_whole
 PROBED = 64
 """Segments that are embedded anew."""
 SEED = 42
-ENOUGH = 0.5
+ENOUGH = 0.2
 """Seconds of processors after which no further pass over them is made."""
 
 
