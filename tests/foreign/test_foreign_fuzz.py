@@ -150,7 +150,7 @@ REPORT = {"provider": "m", "benchmark": "locomo", "runId": "r", "judge": "j", "a
 
 
 @pytest.mark.marked
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(rows=st.lists(KEPT, min_size=1, max_size=3), form=st.integers(0, 3), cut=st.integers(0, 30))
 def test_a_hostile_result_of_others_is_refused_or_read(rows: list[dict[str, Any]], form: int, cut: int) -> None:
     head = {**HEAD, "total_queries": len(rows), "correct": 1, "accuracy": 1.0}

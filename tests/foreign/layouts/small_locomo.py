@@ -6,7 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from commandline import recallbench
+from recallbench.errors import InputError
+from recallbench.foreign.multiverse import survey
 
 QUESTIONS = [
     ("Whose kayak?", ["D2:1"], 4),
@@ -50,6 +54,6 @@ def figures(document: dict[str, Any], denominator: str, scope: str) -> dict[str,
 
 def refusal(folder: Path) -> str:
     """Return what is said of a folder that is refused."""
-    done = recallbench("multiverse", folder, cwd=folder.parent)
-    assert done.returncode not in (0, 1)
-    return done.stderr
+    with pytest.raises(InputError) as refused:
+        survey(folder, None, {"RECALLBENCH_DATA_DIR": str(folder / "none")})
+    return str(refused.value)
