@@ -1,6 +1,7 @@
 """Every row of the performance table: python benchmarks/performance
 
-LOCOMO_DATA_DIR names the folder of the real LoCoMo file, LONGMEMEVAL_DATA_DIR that of LongMemEval-S.
+LOCOMO_DATA_DIR names the folder of the real LoCoMo file, LONGMEMEVAL_DATA_DIR that of LongMemEval-S,
+RECALLBENCH_DATA_DIR that of RealMem and BEAM.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import embedding
 import look
 import memory
 import pipeline
+import releases
 import scoring
 import search
 import startup
@@ -20,29 +22,22 @@ import sweep
 import whole
 from row import show
 
-PARTS = (startup, scoring, api, pipeline, audit, compare, look, board, search, whole, embedding, sweep, memory)
+PARTS = (
+    startup,
+    scoring,
+    api,
+    pipeline,
+    audit,
+    compare,
+    look,
+    board,
+    search,
+    whole,
+    embedding,
+    sweep,
+    memory,
+    releases,
+)
 
 if __name__ == "__main__":
-    raise SystemExit(
-        show(
-            [
-                row
-                for part in (
-                    startup,
-                    scoring,
-                    api,
-                    pipeline,
-                    audit,
-                    compare,
-                    look,
-                    board,
-                    search,
-                    whole,
-                    embedding,
-                    sweep,
-                    memory,
-                )
-                for row in part.rows()
-            ]
-        )
-    )
+    raise SystemExit(show([row for part in PARTS for row in part.rows()]))
