@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from hit_rankings import hits, rankings
+from hit_rankings import QUESTIONS, hits, rankings
 from recallbench.compare.entrant import Entrant
 from recallbench.compare.standings import standings
 from recallbench.compare.trec import place_run
