@@ -31,3 +31,12 @@ def test_a_value_that_goes_with_nothing_is_an_error(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert "ef_search" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_values_none_of_which_go_together_are_an_error(tmp_path: Path) -> None:
+    swept = '[parameters]\n"set.weights" = ["cosine", "bm25"]\n"set.half_life" = [10, 100]\n'
+    (tmp_path / "parts.toml").write_text(RUN + swept)
+    done = recallbench("sweep", "parts.toml", "--no-race", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "parts, p1 (set.weights = cosine, set.half_life = 10): " in done.stderr
+    assert not (tmp_path / "out").exists()

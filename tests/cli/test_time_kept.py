@@ -230,6 +230,19 @@ def test_the_reference_store_filters_and_the_audit_knows_its_plan(place: Path) -
 
 
 @pytest.mark.marked
+def test_a_filled_reference_store_is_asked_again_and_swept(place: Path) -> None:
+    words = (*RUN[2:], "--store", "pgvector", "--embedder", "hash", "--out")
+    repeated = recallbench("repeat", "2", "realmem", *words, "repeated", cwd=place)
+    assert repeated.returncode == 0, repeated.stderr
+    assert "realmem: 2 cold runs and 2 warm passes of pgvector with hash" in repeated.stdout
+    assert "rankings: identical in every pass, to the last score" in repeated.stdout
+    (place / "parts.toml").write_text('[parameters]\n"set.weights" = ["cosine", "bm25"]\n')
+    swept = recallbench("sweep", "parts.toml", "realmem", *words, "swept", cwd=place)
+    assert swept.returncode == 0, swept.stderr
+    assert "Sweep parts on realmem: 2 points" in swept.stdout
+
+
+@pytest.mark.marked
 @pytest.mark.parametrize(
     ("index", "short"),
     [

@@ -109,6 +109,9 @@ class _FilledStore:
     def prepare(self, dims: int) -> None:
         return
 
+    def expect_time(self) -> None:
+        return
+
     def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
         return
 

@@ -69,6 +69,8 @@ def settle_points(
     for combination, refusal in refused:
         if not all(pair in sound or _stands_alone(settle, *pair) for pair in combination.items()):
             raise refusal
+    if refused and all(point.name == BASELINE for point in points):
+        raise refused[0][1]  # no combination goes together
     if refused:
         reason = refused[0][1].problem.partition("): ")[2]
         progress.note(f"{len(refused)} of {len(named)} combinations are left out: {reason}")
