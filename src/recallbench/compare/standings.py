@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, product
+from itertools import combinations
 
 from recallbench import __version__
 from recallbench.compare.frame import comparable_groups, why_apart
@@ -74,8 +74,10 @@ def standings(
     chosen = max(comparable_groups(reaching, why_not_beside), key=len)
     parts = {entrant.name: entrant.rankings.estimates(measures) if entrant in reaching else [] for entrant in entrants}
     ranked = sorted(chosen, key=lambda entrant: -(parts[entrant.name][0].value or 0.0))
-    tests, different = _told_apart([entrant.rankings for entrant in ranked], measures[0])
-    letters = shared_letters(len(ranked), different)
+    alike = _alike([entrant.rankings for entrant in ranked], measures[0])
+    different = _told_apart([ranked[places[0]].rankings for places in alike], measures[0])
+    letters = shared_letters(len(alike), different)
+    letters_of = {place: own for places, own in zip(alike, letters, strict=True) for place in places}
     settings = _differing_settings(ranked)
     return Standings(
         schema_version="1",
@@ -83,11 +85,10 @@ def standings(
         asked=asked_of(chosen[0]),
         measures=list(map(str, measures)),
         standings=[
-            _standing(entrant, parts[entrant.name], letter, settings)
-            for entrant, letter in zip(ranked, letters, strict=True)
+            _standing(entrant, parts[entrant.name], letters_of[place], settings) for place, entrant in enumerate(ranked)
         ],
         controls=_controls(ranked, parts, measures),
-        tests=tests,
+        tests=len(alike) * (len(alike) - 1) // 2,
         apart=[
             *(
                 ApartPart(
@@ -131,19 +132,22 @@ def _too_shallow(entrant: Entrant, measures: Sequence[Measure]) -> str:
     return f"depth: {depth}, which {beyond} is beyond" if beyond else ""
 
 
-def _told_apart(rankings: Sequence[Rankings], measure: Measure) -> tuple[int, list[tuple[int, int]]]:
-    """Return how many pairs were tested, and those that differ, corrected by Holm for all that were.
+def _alike(rankings: Sequence[Rankings], measure: Measure) -> list[list[int]]:
+    """Return the places of those that have the same value for every question, together, by the first of each.
 
-    Systems that have the same value for every question are tested as one: between them no test could ever find
-    anything, and against any other they give the same one.
+    They are tested as one: between them no test could ever find anything, and against any other they give the same one.
     """
-    alike: dict[bytes, list[int]] = {}
+    places: dict[bytes, list[int]] = {}
     for place, each in enumerate(rankings):
-        alike.setdefault(each.values(measure)[each.counted(measure)].tobytes(), []).append(place)
-    pairs = list(combinations(alike.values(), 2))
-    ps = [pair(rankings[first[0]], rankings[second[0]], [measure])[0].test.p for first, second in pairs]
-    told = (sides for sides, p in zip(pairs, holm(ps), strict=True) if p <= LEVEL)
-    return len(pairs), [places for sides in told for places in product(*sides)]
+        places.setdefault(each.values(measure)[each.counted(measure)].tobytes(), []).append(place)
+    return list(places.values())
+
+
+def _told_apart(rankings: Sequence[Rankings], measure: Measure) -> list[tuple[int, int]]:
+    """Return the pairs that differ by a paired test, corrected by Holm for all pairs."""
+    pairs = list(combinations(range(len(rankings)), 2))
+    ps = [pair(rankings[first], rankings[second], [measure])[0].test.p for first, second in pairs]
+    return [places for places, p in zip(pairs, holm(ps), strict=True) if p <= LEVEL]
 
 
 def _standing(entrant: Entrant, estimates: list[EstimatePart], letters: str, settings: Sequence[str]) -> StandingPart:
