@@ -27,6 +27,7 @@ from recallbench.studies.matrix.cell import MeasuredCell, measure_cell
 from recallbench.studies.matrix.parts import matrix_document
 from recallbench.studies.matrix.windows import WindowedEncoder
 from recallbench.studies.matrix.writing import write_matrix
+from recallbench.studies.reasons import without_folders
 
 NAME = "matrix"
 """In place of a corpus, in the folder that results lie in by default."""
@@ -118,7 +119,7 @@ def _measure(
             for encoder, plan in zip(encoders, of_corpus, strict=True):
                 if isinstance(opened, RecallBenchError):
                     progress.note(f"{encoder.name} on {plan.corpus.name} failed: {opened.brief}")
-                    cells.append(MeasuredCell(encoder, plan.corpus.name, failure=opened.brief))
+                    cells.append(MeasuredCell(encoder, plan.corpus.name, failure=without_folders(opened.brief)))
                 else:
                     cells.append(measure_cell(encoder, plan, opened, parent, study, progress, today))
                 advance(1)
