@@ -73,7 +73,7 @@ def test_mpnet_gives_the_vectors_of_sentence_transformers(tmp_path: Path) -> Non
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache/weights").symlink_to(folder.parent)
     from sentence_transformers import SentenceTransformer
-    from sentence_transformers.models import Normalize, Pooling, Transformer
+    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
 
     transformer = Transformer(str(folder), max_seq_length=384)
     reference = SentenceTransformer(modules=[transformer, Pooling(768, "mean"), Normalize()])

