@@ -146,7 +146,8 @@ def test_a_killed_matrix_goes_on_and_a_damaged_cell_is_measured_again(workspace:
 
 
 def test_a_cell_that_fails_is_named_and_the_others_go_on(workspace: Path) -> None:
-    words = ("--corpora", "team,locomo", "--encoders", "python:enc:fails,python:enc:same")
+    corpora = f"--corpora={workspace / 'team'},locomo"
+    words = (corpora, "--encoders", "python:enc:fails,python:enc:same")
     done = recallbench("matrix", *words, "--out", "out", "--no-download", cwd=workspace)
     assert done.returncode == 1
     assert "no weights today" in done.stderr
@@ -159,6 +160,9 @@ def test_a_cell_that_fails_is_named_and_the_others_go_on(workspace: Path) -> Non
         "python:enc:fails on locomo failed",
         "python:enc:same on locomo failed",
     ]
+    words_of_it = document(folders(workspace)[0])["environment"]["command"]
+    assert words_of_it[:3] == ["recallbench", "matrix", "--corpora=labelled/team,locomo"]
+    assert str(workspace) not in (folders(workspace)[0] / "matrix.json").read_text()
     assert done.stdout.endswith("1 of 4 cells were measured; the same command tries the others alone again.\n")
     assert recallbench("matrix", "--show", folders(workspace)[0], cwd=workspace).returncode == 1
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -29,8 +28,7 @@ from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import PRIMARY
 from recallbench.scoring.paired import Paired, holm
 from recallbench.stores.postgres.databases import NotInstalled, database_with
-
-_PATH = re.compile(r"(?<![\w.])/(?:[\w.+-]+/)*([\w.+-]+)")
+from recallbench.studies.reasons import without_folders
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +108,9 @@ def _measure(options: Options, dsn: str, version: str, progress: Progress, today
 
 
 def _failure(version: str, status: str, blocked: Blocked, progress: Progress) -> _Attempt:
-    # What was expected is left out: it may list every version there is. Paths are of one machine and help nobody.
+    # What was expected is left out: it may list every version there is.
     problem = "; ".join(part for part in (blocked.problem, blocked.found) if part).replace("\n", " ")
-    reason = _PATH.sub(r"\1", problem)
+    reason = without_folders(problem)
     progress.note(f"{version} {status}: {reason}")
     return _Attempt(version, None, status, reason)
 

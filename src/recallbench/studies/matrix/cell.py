@@ -19,6 +19,7 @@ from recallbench.runs.run import run
 from recallbench.studies.address import answers_address
 from recallbench.studies.matrix.effort import keep_effort, kept_effort, measure_effort
 from recallbench.studies.matrix.windows import WindowedEncoder
+from recallbench.studies.reasons import without_folders
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ def measure_cell(
             keep_effort(result.folder, effort)
     except RecallBenchError as error:
         progress.note(f"{encoder.name} on {short_names(name)} failed: {error.brief}")
-        return MeasuredCell(encoder, name, failure=error.brief)
+        return MeasuredCell(encoder, name, failure=without_folders(error.brief))
     return MeasuredCell(encoder, name, result, effort, dims, kept)
 
 

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from recallbench import __version__
+from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.corpora.records import Corpus
 from recallbench.errors import Blocked, RecallBenchError, UsageError
 from recallbench.interruption import InterruptedWithResult
@@ -25,6 +27,7 @@ from recallbench.studies.matrix.cell import MeasuredCell, measure_cell
 from recallbench.studies.matrix.parts import matrix_document
 from recallbench.studies.matrix.windows import WindowedEncoder
 from recallbench.studies.matrix.writing import write_matrix
+from recallbench.studies.reasons import without_folders
 
 NAME = "matrix"
 """In place of a corpus, in the folder that results lie in by default."""
@@ -68,10 +71,25 @@ def measure_matrix(
             remedy="recallbench doctor says what is missing",
         )
     circumstances = stated_circumstances(corpora[0], folder)
-    environment = {name: circumstances[name] for name in ("command", "git", "machine", "packages", "variables")}
+    environment = {name: circumstances[name] for name in ("git", "machine", "packages", "variables")}
+    environment["command"] = _stated(circumstances["command"], encoders, plans)
     measures = [measure for measure in PRIMARY if measure.k <= corpora[0].depth]
     document = matrix_document(__version__, plans, encoders, cells, measures, environment, folder, progress)
     return MatrixStudy(document, write_matrix(folder, document))
+
+
+def _stated(command: Any, encoders: Sequence[WindowedEncoder], plans: Sequence[Sequence[Plan]]) -> list[str]:
+    """Return the words of the command with encoders and corpora by their names: folders of one machine help nobody."""
+    names = {
+        "--encoders": ",".join(encoder.name for encoder in encoders),
+        "--corpora": ",".join(short_names(of_corpus[0].corpus.name) for of_corpus in plans),
+    }
+    words = [str(word) for word in command]
+    stated = [names.get(before, word) for before, word in zip(["", *words], words, strict=False)]
+    return [
+        f"{name}={names[name]}" if (name := word.partition("=")[0]) in names and "=" in word else word
+        for word in stated
+    ]
 
 
 def _refuse_repeats(plans: Sequence[Plan]) -> None:
@@ -101,7 +119,7 @@ def _measure(
             for encoder, plan in zip(encoders, of_corpus, strict=True):
                 if isinstance(opened, RecallBenchError):
                     progress.note(f"{encoder.name} on {plan.corpus.name} failed: {opened.brief}")
-                    cells.append(MeasuredCell(encoder, plan.corpus.name, failure=opened.brief))
+                    cells.append(MeasuredCell(encoder, plan.corpus.name, failure=without_folders(opened.brief)))
                 else:
                     cells.append(measure_cell(encoder, plan, opened, parent, study, progress, today))
                 advance(1)
