@@ -214,7 +214,11 @@ def test_13_the_text_of_a_segment_and_of_a_query(tmp_path: Path) -> None:
 
 
 def test_14_512_tokens_are_set_and_not_left_to_the_model() -> None:
-    assert {spec.max_tokens for spec in ENCODERS.values()} == {512} == {load().max_tokens}
+    canonical = [ENCODERS[name] for name in load().embedders]
+    assert {spec.max_tokens for spec in canonical} == {512} == {load().max_tokens}
+    # Nobody may set another one for them; an encoder of another length is a deviation whatever its length.
+    assert {spec.most_tokens for spec in canonical} == {0}
+    assert all(spec.max_tokens for spec in ENCODERS.values())
 
 
 def test_15_recall_at_10_comes_from_the_call_with_k_10(tmp_path: Path) -> None:

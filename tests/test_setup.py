@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
 import re
 import shutil
 import subprocess
 import sysconfig
 import tomllib
-import zipfile
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from tiny_wheels import write_wheel
 
 ROOT = Path(__file__).resolve().parents[1]
 LISTS = ("requirements.txt", "requirements-dev.txt")
@@ -106,24 +105,9 @@ def build_editable(folder, config_settings=None, metadata_directory=None):
 """
 
 
-def write_wheel(folder: Path, name: str, version: str, text: str = "", needs: str = "") -> str:
-    """Write a wheel of one module, the same bytes for the same text, and return its sha256."""
-    info = f"{name}-{version}.dist-info"
-    files = {
-        f"{name}.py": text,
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
-        + (f"Requires-Dist: {needs}\n" if needs else ""),
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    path = folder / f"{name}-{version}-py3-none-any.whl"
-    with zipfile.ZipFile(path, "w") as wheel:
-        record = ""
-        for at, content in files.items():
-            digest = base64.urlsafe_b64encode(hashlib.sha256(content.encode()).digest()).rstrip(b"=").decode()
-            record += f"{at},sha256={digest},{len(content)}\n"
-            wheel.writestr(zipfile.ZipInfo(at), content)
-        wheel.writestr(zipfile.ZipInfo(f"{info}/RECORD"), f"{record}{info}/RECORD,,\n")
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def write_module(folder: Path, name: str, version: str, text: str = "", needs: str = "") -> str:
+    """Write a wheel of one module and return its sha256."""
+    return write_wheel(folder, name, version, {f"{name}.py": text.encode()}, needs)
 
 
 @pytest.fixture
@@ -132,7 +116,7 @@ def checkout(tmp_path: Path) -> Path:
     (tmp_path / "scripts").mkdir()
     shutil.copy(ROOT / "scripts" / "setup", tmp_path / "scripts")
     (tmp_path / "wheels").mkdir()
-    write_wheel(tmp_path / "wheels", "torch", "2.13.0")
+    write_module(tmp_path / "wheels", "torch", "2.13.0")
     (tmp_path / "backend.py").write_text(BACKEND)
     (tmp_path / "pyproject.toml").write_text(
         '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n\n[project]\n'
@@ -155,9 +139,9 @@ def setup(checkout: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.marked
 def test_a_package_of_another_hash_stops_the_setup(checkout: Path) -> None:
-    honest = write_wheel(checkout / "wheels", "tiny", "1.0", "honest = True")
+    honest = write_module(checkout / "wheels", "tiny", "1.0", "honest = True")
     (checkout / "requirements.txt").write_text(f"tiny==1.0 --hash=sha256:{honest}\n")
-    forged = write_wheel(checkout / "wheels", "tiny", "1.0", "honest = False")
+    forged = write_module(checkout / "wheels", "tiny", "1.0", "honest = False")
     done = setup(checkout)
     assert done.returncode == 3
     assert f"Expected sha256 {honest}" in done.stderr
@@ -171,7 +155,7 @@ def test_a_package_of_another_hash_stops_the_setup(checkout: Path) -> None:
     assert done.returncode == 3
     assert "Hashes are required" in done.stderr
     # With the honest wheel it goes on where it stopped; then there is nothing to do.
-    write_wheel(checkout / "wheels", "tiny", "1.0", "honest = True")
+    write_module(checkout / "wheels", "tiny", "1.0", "honest = True")
     (checkout / "requirements.txt").write_text(f"tiny==1.0 --hash=sha256:{honest}\n")
     assert setup(checkout).returncode == 0
     (installed,) = checkout.glob(".venv/lib/*/site-packages/tiny.py")
@@ -189,7 +173,7 @@ def test_the_lists_are_made_anew_by_one_script(tmp_path: Path) -> None:
     wheels = tmp_path / "wheels"
     wheels.mkdir()
     hashes = {
-        f"{name}=={version}": write_wheel(wheels, name, version, needs=needs)
+        f"{name}=={version}": write_module(wheels, name, version, needs=needs)
         for name, version, needs in (
             ("torch", "2.13.0", "nvidia-tiny==1; sys_platform == 'linux'"),
             ("nvidia_tiny", "1", ""),
@@ -222,6 +206,6 @@ def test_the_lists_are_made_anew_by_one_script(tmp_path: Path) -> None:
     assert run == "\n".join((entry("builder==3"), deep, entry("tiny==1.0")))
     assert dev == entry("checker==1")
     # A pinned version stays until an upgrade is asked for.
-    hashes["tiny==1.1"] = write_wheel(wheels, "tiny", "1.1")
+    hashes["tiny==1.1"] = write_module(wheels, "tiny", "1.1")
     assert pin() == (run, dev)
     assert pin("--upgrade") == ("\n".join((entry("builder==3"), entry("tiny==1.1"))), dev)

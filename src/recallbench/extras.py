@@ -10,13 +10,16 @@ from recallbench.errors import Blocked
 EXTRAS = {
     "attest": ("securesystemslib", "cryptography"),
     "embed": ("torch", "transformers", "tokenizers", "safetensors"),
+    "gguf": ("xllamacpp", "tokenizers"),
     "neo4j": ("neo4j",),
+    "onnx": ("onnxruntime", "tokenizers"),
     "pandas": ("pandas",),
     "parity": ("ir_measures", "pytrec_eval"),
     "parquet": ("pyarrow",),
     "postgres": ("psycopg", "pgvector"),
     "prometheus": ("prometheus_client",),
     "rerank": ("onnxruntime", "tokenizers"),
+    "static": ("safetensors", "tokenizers"),
 }
 """The modules without which a part can't work."""
 _IN_CHECKOUT = (Path(__file__).resolve().parents[2] / "pyproject.toml").is_file()

@@ -111,7 +111,9 @@ def forged(folder: Path, copy: Path) -> Path:
         (("path:my_encoder.py",), "found: a file"),
         (("path:.",), "there is no model"),
         (("path:model", "--max-tokens", "600"), "expected: --max-tokens of at most 512"),
-        (("minilm", "--max-tokens", "64"), "minilm has a length of its own"),
+        (("bge-m3", "--max-tokens", "64"), "bge-m3 reads 512 tokens under the protocol"),
+        (("minilm", "--max-tokens", "513"), "minilm has no positions for 513 tokens"),
+        (("hash", "--max-tokens", "64"), "hash has a length of its own"),
         (("python:my_encoder:embed", "--max-tokens", "64"), "python:module:function decides itself how much it reads"),
         (("python:my_encoder",), "`my_encoder` names no function"),
         (("python:my_encoder.py:embed",), "the module's name, as my_encoder:embed"),
@@ -185,6 +187,17 @@ def test_a_function_that_tells_questions_apart_is_given_the_role(workspace: Path
     assert done.returncode == 0
     assert "--backend openvino changes nothing: python:my_encoder:by_role is run by neither" in done.stderr
     assert stated(workspace / "result")[0]["embedder"]["fingerprint"]["roles"] == "told apart"
+    assert audited(workspace / "result") == "verdict: VERIFIED, not CANONICAL"
+
+
+def test_a_registered_encoder_reads_as_much_as_is_asked_for(workspace: Path) -> None:
+    words = ("--embedder", "bge-small-int8", "--max-tokens", "24", "--limit", "2", "--folder", "result")
+    assert recallbench(*RUN, *words, cwd=workspace).returncode == 0
+    metrics, environment = stated(workspace / "result")
+    assert metrics["embedder"]["fingerprint"]["max_tokens"] == "24"
+    assert environment["options"]["max_tokens"] == metrics["exposure"]["max_tokens"] == 24
+    assert metrics["exposure"]["truncated"] > 0
+    assert metrics["embedder"]["fingerprint"]["backend"] == "onnxruntime/cpu"
     assert audited(workspace / "result") == "verdict: VERIFIED, not CANONICAL"
 
 

@@ -70,7 +70,7 @@ def test_commands_parse(document: Path) -> None:
         if command in ("run", "doctor") and len(words) > 1 and re.fullmatch(r"[a-z][a-z-]*", words[1]):
             assert words[1] in {*CORPORA, *GROUPS, *examples}, words
         if command == "fetch" and len(words) > 1 and words[1] != "NAME":
-            assert words[1] in {*CORPORA, "bge-m3", "dragon-plus", "mpnet"}, words
+            assert words[1] in {*CORPORA, *ENCODERS}, words
 
 
 def test_commands_are_found_at_all() -> None:

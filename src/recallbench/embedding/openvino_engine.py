@@ -1,15 +1,21 @@
-"""The OpenVINO engine: the same torch module, compiled for this CPU at float32 and any batch shape."""
+"""The OpenVINO engine: the same module or graph, compiled for this CPU at float32 and any batch shape."""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from recallbench.embedding.embedder import Matrix
+from recallbench.embedding.encoders import EncoderSpec
+from recallbench.embedding.onnx_engine import GraphEngine
 from recallbench.embedding.torch_engine import Batch, silent_transformers
 from recallbench.errors import RecallBenchError
 
@@ -44,6 +50,23 @@ def _compile(module: torch.nn.Module) -> Any:
     with warnings.catch_warnings(), torch.no_grad(), silent_transformers():
         warnings.simplefilter("ignore")
         model = openvino.convert_model(module, example_input=example)
+    return _compiled(model)
+
+
+def openvino_graph(spec: EncoderSpec, path: Path) -> GraphEngine:
+    """Return a graph of an ONNX file as OpenVINO runs it on the CPU."""
+    with _openvino_errors("onnxruntime"):
+        model = openvino_core().read_model(str(path))
+        request = _compiled(model).create_infer_request()
+
+    def states(given: Mapping[str, npt.NDArray[np.int64]]) -> npt.NDArray[np.float32]:
+        with _openvino_errors("onnxruntime"):
+            return np.array(request.infer(dict(given))[spec.output])
+
+    return GraphEngine(spec, [wanted.any_name for wanted in model.inputs], states)
+
+
+def _compiled(model: Any) -> Any:
     # One stream over all cores: batches come one after another, and a vector then never depends on timing.
     hints = {"INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"}
     compiled = openvino_core().compile_model(model, "CPU", hints)
@@ -75,7 +98,7 @@ def _import_openvino() -> Any:
 
 
 @contextmanager
-def _openvino_errors() -> Iterator[None]:
+def _openvino_errors(otherwise: str = "torch") -> Iterator[None]:
     try:
         yield
     except Exception as error:  # its parts raise whatever they like, so that nothing narrower would be all of it
@@ -83,5 +106,5 @@ def _openvino_errors() -> Iterator[None]:
         raise OpenvinoUnusable(
             "OpenVINO can't run this encoder",
             found=f"{type(error).__name__}: {lines[0][:200]}" if lines else type(error).__name__,
-            remedy="--backend torch",
+            remedy=f"--backend {otherwise}",
         ) from error

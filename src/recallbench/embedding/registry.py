@@ -10,15 +10,18 @@ from typing import Any
 
 from recallbench.embedding.cached_embedder import CachedEmbedder
 from recallbench.embedding.embedder import Embedder
-from recallbench.embedding.encoders import ENCODERS, EncoderSpec
+from recallbench.embedding.encoders import ENCODERS, EncoderSpec, Kind
 from recallbench.embedding.forms.endpoint import ENDPOINT
 from recallbench.embedding.forms.form import EncoderForm, EncoderRequest
 from recallbench.embedding.forms.function import FUNCTION
 from recallbench.embedding.forms.hub_revision import HUB
 from recallbench.embedding.forms.path import PATH
 from recallbench.embedding.hashing import HashEmbedder
+from recallbench.embedding.kinds.gguf_encoder import GgufEncoder
+from recallbench.embedding.kinds.static_encoder import StaticEncoder
 from recallbench.embedding.model_encoder import ModelEncoder
 from recallbench.embedding.options import Backend
+from recallbench.embedding.spec_encoder import SpecEncoder
 from recallbench.embedding.text_encoder import TextEncoder
 from recallbench.embedding.weights import weights_status
 from recallbench.errors import UsageError
@@ -32,6 +35,10 @@ FORMS: Mapping[str, EncoderForm] = {
     "https": ENDPOINT,
 }
 """How one's own encoder is named, by what its name begins with."""
+
+
+KINDS: Mapping[Kind, type[SpecEncoder]] = {"gguf": GgufEncoder, "static": StaticEncoder}
+"""What runs a registered encoder of a kind that the engines of `ModelEncoder` don't run."""
 
 
 def form_of(name: str) -> EncoderForm | None:
@@ -59,15 +66,26 @@ def recorded_encoder(name: str) -> str:
 
 def check_length(name: str, max_tokens: int | None) -> None:
     """Raise UsageError where a length was asked for that this encoder can't be given."""
-    form = form_of(name)
-    if max_tokens is not None and not (form and form.takes_length):
-        reason = f"{form.typed} decides itself how much it reads" if form else f"{name} has a length of its own"
+    if max_tokens is None:
+        return
+    form, spec = form_of(name), ENCODERS.get(name)
+    if spec is not None and max_tokens > spec.most_tokens > 0:
         raise UsageError(
-            f"--max-tokens can't be kept: {reason}",
-            expected="--max-tokens with --embedder path:DIR or hub:OWNER/NAME@REVISION",
+            f"{name} has no positions for {max_tokens} tokens",
+            expected=f"--max-tokens of at most {spec.most_tokens}",
             found=f"--max-tokens {max_tokens}",
-            remedy="leave out --max-tokens",
         )
+    if (spec is not None and spec.most_tokens) or (form is not None and form.takes_length):
+        return
+    fixed = f"{name} reads {spec.max_tokens} tokens under the protocol" if spec else f"{name} has a length of its own"
+    reason = f"{form.typed} decides itself how much it reads" if form else fixed
+    takers = "another registered encoder" if spec else "a registered encoder"
+    raise UsageError(
+        f"--max-tokens can't be kept: {reason}",
+        expected=f"--max-tokens with --embedder {takers}, path:DIR or hub:OWNER/NAME@REVISION",
+        found=f"--max-tokens {max_tokens}",
+        remedy="leave out --max-tokens",
+    )
 
 
 def _meant(name: str) -> str:
@@ -105,8 +123,9 @@ def open_embedder(
         if encoder == HashEmbedder.name:
             return HashEmbedder()
     opened = _opened(encoder, request)
-    if backend != "auto" and not isinstance(opened, ModelEncoder):
-        progress.note(f"--backend {backend} changes nothing: {opened.name} is run by neither OpenVINO nor torch alone")
+    if backend not in ("auto", *opened.backends):
+        runs = " or ".join(opened.backends) or "neither OpenVINO nor torch alone"
+        progress.note(f"--backend {backend} changes nothing: {opened.name} is run by {runs}")
     return CachedEmbedder(opened, cache_dir=cache_dir, progress=progress, recheck_own=recheck_own or opened.may_change)
 
 
@@ -114,13 +133,14 @@ def _opened(encoder: str | EncoderSpec, request: EncoderRequest) -> TextEncoder[
     form = form_of(encoder) if isinstance(encoder, str) else None
     if form is not None:
         return form.open(request)
-    return ModelEncoder(
-        ENCODERS[encoder] if isinstance(encoder, str) else encoder,
-        cache_dir=request.cache_dir,
-        backend=request.backend,
-        environ=request.environ,
-        progress=request.progress,
-    )
+    spec = (ENCODERS[encoder] if isinstance(encoder, str) else encoder).with_length(request.max_tokens)
+    own = KINDS.get(spec.kind)
+    surroundings: dict[str, Any] = {
+        "cache_dir": request.cache_dir,
+        "environ": request.environ,
+        "progress": request.progress,
+    }
+    return own(spec, **surroundings) if own else ModelEncoder(spec, backend=request.backend, **surroundings)
 
 
 def encoder_status(

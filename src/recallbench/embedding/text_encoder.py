@@ -8,6 +8,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from recallbench.embedding.embedder import Matrix, ProofStatus
 from recallbench.embedding.encoders import Role
+from recallbench.embedding.options import Backend
 from recallbench.embedding.stopwatch import Stopwatch
 from recallbench.embedding.vector_agreement import TOLERATED, Difference
 from recallbench.progress import Progress
@@ -30,6 +31,8 @@ class TextEncoder(ABC, Generic[Content]):
     """Whether it could give other vectors under the same fingerprint: then cached ones are always checked first."""
     tolerated: ClassVar[Difference] = TOLERATED
     """How far vectors of the same text may lie apart."""
+    backends: Sequence[Backend] = ()
+    """What --backend may name: the engines that may run it, where there is a choice."""
     remedy: str = ""
     """What to do about a vector that is of no use."""
 

@@ -34,13 +34,13 @@ class TokenisedText(NamedTuple):
 class EncoderTokenizer:
     """The tokenizer of an encoder, cutting at `max_tokens`."""
 
-    def __init__(self, source: Mapping[str, Path] | Tokenizer, max_tokens: int) -> None:
-        """`source` is the tokenizer, or its files by name."""
+    def __init__(self, source: Mapping[str, Path] | Tokenizer, max_tokens: int, *, special: bool = True) -> None:
+        """`source` is the tokenizer, or its files by name; `special` whether its own tokens go around a text."""
         self._tokenizer = _load_tokenizer(source) if isinstance(source, Mapping) else source
         # The files bring their own cut and padding (MiniLM's: 128); the window is ours to set.
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self._special = self._tokenizer.num_special_tokens_to_add(False)
+        self._special = self._tokenizer.num_special_tokens_to_add(False) if special else 0
         self._room = max_tokens - self._special
 
     def tokenise(self, texts: Sequence[str], prefix: str = "") -> Iterator[TokenisedText]:
@@ -59,7 +59,7 @@ class EncoderTokenizer:
             last = encoding.token_to_chars(self._room - 1)
             cut = max(0, last[1] - prefix) if last else 0
             encoding.truncate(self._room)
-        ids = self._tokenizer.post_process(encoding).ids
+        ids = self._tokenizer.post_process(encoding, add_special_tokens=self._special > 0).ids
         return TokenisedText(np.array(ids, np.int32), length + self._special, cut)
 
 
@@ -67,11 +67,12 @@ def _load_tokenizer(paths: Mapping[str, Path]) -> Tokenizer:
     from tokenizers import BertWordPieceTokenizer, Tokenizer
 
     tokenizer: Tokenizer
-    if "tokenizer.json" in paths:
+    if "vocab.txt" not in paths:
+        path = next(iter(paths.values()))
         try:
-            tokenizer = Tokenizer.from_file(str(paths["tokenizer.json"]))
+            tokenizer = Tokenizer.from_file(str(path))
         except Exception as error:  # the library raises nothing more specific on a malformed file
-            raise InputError(f"{paths['tokenizer.json']} is not a tokenizer file", found=str(error)) from error
+            raise InputError(f"{path} is not a tokenizer file", found=str(error)) from error
     else:
         settings = parsed(paths["tokenizer_config.json"].read_bytes(), paths["tokenizer_config.json"])
         lowercase = bool(settings.get("do_lower_case", True))

@@ -176,9 +176,9 @@ def weights_status(name: str, environ: Mapping[str, str], cache_dir: Path) -> tu
     """Return whether the files are on this machine, in words, and the command that gets them. Hashes nothing."""
     if name == "hash":
         return True, "needs no weights", ""
-    if modules := missing_modules("embed"):
-        return False, f"not installed: {', '.join(modules)}", install_command("embed")
     spec = ENCODERS[name]
+    if modules := missing_modules(spec.extra):
+        return False, f"not installed: {', '.join(modules)}", install_command(spec.extra)
     resolver = FileResolver(name, environ, cache_dir, Silent())
     missing = [f"{files.repo}/{file}" for files in spec.parts().values() for file in resolver.missing(files)]
     passage = spec.passage

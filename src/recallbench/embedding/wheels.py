@@ -90,7 +90,7 @@ def _arrived(folder: Path, package: str, version: str, sha256: str) -> Path | No
     for path in sorted(folder.glob(f"*-{version}-*.whl")):
         if path.name.partition("-")[0].lower() != name:
             continue
-        if _is_right(path, sha256) if sha256 else zipfile.is_zipfile(path):
+        if _is_right(path, sha256):
             return path
         path.unlink()
     return None
@@ -139,8 +139,8 @@ def _is_right(path: Path, sha256: str) -> bool:
 
 
 def _check(path: Path, sha256: str, what: str) -> None:
-    """Raise InputError for a file of another hash; an empty one is not known beforehand."""
-    if sha256 and (found := sha256_of(path)) != sha256:
+    """Raise InputError for a file of another hash."""
+    if (found := sha256_of(path)) != sha256:
         raise InputError(
             f"{what} is not the pinned one",
             expected=f"sha256 {sha256}",

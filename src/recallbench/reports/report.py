@@ -11,9 +11,11 @@ from recallbench.escaping.markdown import Markup, code, fenced, inline, opening
 from recallbench.reports import set_report, summary
 from recallbench.reports.answers import answer_section
 from recallbench.reports.cells import TOO_SHORT, figure, interval, saturation, share, system
+from recallbench.reports.controls.columns import control_names, controls
+from recallbench.reports.controls.section import control_section
 from recallbench.reports.coverage import READING, coverage_table
 from recallbench.reports.latency import interpolated, latency_section
-from recallbench.reports.own_encoder import encoder_remarks
+from recallbench.reports.own_encoder import encoder_remarks, encoder_words
 from recallbench.reports.returned import returned_section
 from recallbench.reports.slices import slice_table
 from recallbench.reports.stages import table as stage_table
@@ -22,7 +24,7 @@ from recallbench.reports.table import Table
 from recallbench.reports.time.later import later_section
 from recallbench.results.environment import recorded_load
 from recallbench.results.latency import STATES, latencies, round_trips
-from recallbench.results.metrics import COMPARED, OVERALL, Metrics
+from recallbench.results.metrics import OVERALL, Metrics
 from recallbench.retrieval.timing import Timings
 from recallbench.scoring.editions import EDITIONS
 from recallbench.scoring.intervals import is_too_short
@@ -53,7 +55,7 @@ def render(metrics: Metrics, run: ReportedRun) -> str:
 
 def render_without_sentence(metrics: Metrics, run: ReportedRun) -> str:
     """Return the report with the first lines of the results that have no page."""
-    title = f"# {inline(f'{metrics.corpus.name}: {system(metrics)} with {metrics.embedder_name}')}"
+    title = f"# {inline(f'{metrics.corpus.name}: {system(metrics)} with {encoder_words(metrics)}')}"
     return _joined([[title, "", *_standing(metrics)], *_sections(metrics, run, str, plural_alone=True)])
 
 
@@ -73,7 +75,7 @@ def _sections(
         *set_report.sections(metrics, plural_alone=plural_alone),
         _measures(metrics),
         _coverage(metrics),
-        _control(metrics),
+        control_section(metrics),
         _denominators(metrics),
         later_section(metrics.later),
         _abstention(metrics),
@@ -109,11 +111,20 @@ def _headline(metrics: Metrics) -> list[str]:
             str(part.estimate.n),
             figure(part.estimate.chance),
             figure(part.estimate.ceiling),
-            _bm25(metrics, part.estimate.measure),
+            *controls(metrics, part.estimate.measure),
         )
         for part in metrics.headline
     ]
-    head = ("protocol name", "what it counts", "value", "95% interval", "n", "chance", "ceiling", "BM25")
+    head = (
+        "protocol name",
+        "what it counts",
+        "value",
+        "95% interval",
+        "n",
+        "chance",
+        "ceiling",
+        *control_names(metrics),
+    )
     notes = sorted({part.estimate.method for part in metrics.headline if part.estimate.low is not None})
     bands = [
         inline(
@@ -123,12 +134,6 @@ def _headline(metrics: Metrics) -> list[str]:
     ]
     method = [inline(f"Intervals: {'; '.join(notes)}."), ""] if notes else []
     return ["## Headline", "", *Table(head, rows).markdown(), "", *method, *bands]
-
-
-def _bm25(metrics: Metrics, measure: str) -> str:
-    return next(
-        (figure(estimate.value) for estimate in metrics.control_bm25[OVERALL] if estimate.measure == measure), "–"
-    )
 
 
 def _deviations(metrics: Metrics, named: Callable[[str], str]) -> list[str]:
@@ -155,13 +160,22 @@ def _measures(metrics: Metrics) -> list[str]:
             interval(estimate),
             figure(estimate.chance),
             figure(estimate.ceiling),
-            _bm25(metrics, estimate.measure),
+            *controls(metrics, estimate.measure),
             "–" if estimate.design_effect is None else f"{estimate.design_effect:.2f}",
             saturation(estimate),
         )
         for estimate in metrics.estimates[OVERALL]
     ]
-    head = ("measure", "value", "95% interval", "chance", "ceiling", "BM25", "design effect", "saturated")
+    head = (
+        "measure",
+        "value",
+        "95% interval",
+        "chance",
+        "ceiling",
+        *control_names(metrics),
+        "design effect",
+        "saturated",
+    )
     return [
         "## All measures",
         "",
@@ -228,21 +242,6 @@ def _denominators(metrics: Metrics) -> list[str]:
         *Table(("denominator", "questions", "scored", *names), rows).markdown(),
         "",
         "A question that a denominator counts but that has no evidence to find counts as 0 there.",
-    ]
-
-
-def _control(metrics: Metrics) -> list[str]:
-    rows = [
-        (code(estimate.measure), figure(estimate.value), interval(estimate), figure(estimate.chance))
-        for estimate in metrics.control_bm25[OVERALL]
-        if estimate.measure in COMPARED
-    ]
-    return [
-        "## Lexical control (BM25)",
-        "",
-        *Table(("measure", "value", "95% interval", "chance"), rows).markdown(),
-        "",
-        "Kept as `run.bm25.trec`.",
     ]
 
 

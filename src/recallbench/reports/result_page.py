@@ -14,9 +14,10 @@ from recallbench.escaping.web import html
 from recallbench.reports.answers import answer_part, judged
 from recallbench.reports.canary.drawn import canary_sentences
 from recallbench.reports.cells import figure, interval, saturation, share
+from recallbench.reports.controls.columns import control_names, controls
 from recallbench.reports.coverage import READING, coverage_table
 from recallbench.reports.latency import latency_reading, latency_table
-from recallbench.reports.own_encoder import encoder_remarks
+from recallbench.reports.own_encoder import encoder_remarks, encoder_words
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.panel import INK, SECOND, Axis, Panel
 from recallbench.reports.plot import Plot
@@ -318,7 +319,6 @@ def _measures(metrics: Metrics) -> list[str]:
 
 def measure_table(metrics: Metrics) -> Table:
     """Return a row for each measure over all questions, beside chance, ceiling and BM25."""
-    bm25 = {estimate.measure: estimate.value for estimate in metrics.control_bm25[OVERALL]}
     rows = [
         [
             estimate.measure,
@@ -326,12 +326,12 @@ def measure_table(metrics: Metrics) -> Table:
             interval(estimate),
             figure(estimate.chance),
             figure(estimate.ceiling),
-            figure(bm25.get(estimate.measure)),
+            *controls(metrics, estimate.measure),
             saturation(estimate),
         ]
         for estimate in metrics.estimates[OVERALL]
     ]
-    head = ("measure", "value", "95% interval", "chance", "ceiling", "BM25", "saturated")
+    head = ("measure", "value", "95% interval", "chance", "ceiling", *control_names(metrics), "saturated")
     return Table(head, rows, caption="Over all questions")
 
 
@@ -341,7 +341,7 @@ def _identity(metrics: Metrics) -> list[str]:
         ("sha256 of its file", metrics.dataset_sha256),
         ("store", f"{metrics.store.name}, {metrics.store.version}"),
         *((f"setting {name}", value) for name, value in metrics.guc_state.items()),
-        ("encoder", metrics.embedder_name),
+        ("encoder", encoder_words(metrics)),
         ("protocol", metrics.protocol.cited_as),
         ("RecallBench", metrics.recallbench_version),
     ]

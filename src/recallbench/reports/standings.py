@@ -40,7 +40,7 @@ class StandingPart(DocumentPart):
 
 
 class ControlPart(DocumentPart):
-    name: Literal["ceiling", "BM25", "chance"]
+    name: Literal["ceiling", "BM25", "static", "chance"]
     values: list[float | None] = Field(description="by measure")
 
 

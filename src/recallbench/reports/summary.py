@@ -6,6 +6,7 @@ from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.corpora.registry import CORPORA
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import share, system
+from recallbench.reports.own_encoder import encoder_words
 from recallbench.reports.time.visible import time_sentences
 from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
 
@@ -14,7 +15,7 @@ LEADING = "recall_any@{}"
 
 def title(metrics: Metrics) -> str:
     """Return the corpus, the store and the encoder in a line; of a labelled set the name without its hash."""
-    encoder = f" with {metrics.embedder.name}" if metrics.embedder else ""
+    encoder = f" with {encoder_words(metrics)}" if metrics.embedder else ""
     return visible(f"{short_names(metrics.corpus.name)}: {system(metrics)}{encoder}")
 
 

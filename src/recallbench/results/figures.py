@@ -49,6 +49,7 @@ class Figures(TypedDict):
     estimates: EstimateTable
     denominators: list[parts.DenominatorPart]
     control_bm25: EstimateTable
+    control_static: EstimateTable | None
     abstention: parts.AbstentionPart | None
     coverage: parts.CoveragePart | None
     tenants: EstimateTable | None
@@ -97,6 +98,9 @@ def figures(
         estimates=by_kind,
         denominators=_denominators(questions, survey, run.limit, calls),
         control_bm25=table(judge_rankings(retrieval, retrieval.control, depth), kinds),
+        control_static=None
+        if retrieval.static is None
+        else table(judge_rankings(retrieval, retrieval.static, depth), kinds),
         abstention=_abstention(retrieval, clusters, edition),
         coverage=coverage_figures(retrieval) if edition.coverage else None,
         tenants=table(calls, tenant_slices(questions)) or None,

@@ -287,6 +287,16 @@ class Metrics(MetricsPart):
     estimates: dict[str, list[EstimatePart]] = Field(description="by slice: `overall`, then each kind")
     denominators: list[DenominatorPart]
     control_bm25: dict[str, list[EstimatePart]] = Field(description="the lexical control, scored like the store")
+    control_static: dict[str, list[EstimatePart]] | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="the static control, scored like the store; left out where it was not asked for",
+    )
+    static_fingerprint: dict[str, str] | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="all that decides the static control's vectors",
+    )
     exposure: ExposurePart | None
     abstention: AbstentionPart | None
     coverage: CoveragePart | None = Field(

@@ -21,6 +21,9 @@ NAMES = "documents.tsv"
 CONTROL_RUN = "run.bm25.trec"
 """The ranking of the lexical control."""
 CONTROL_TAG = "recallbench-bm25-control"
+STATIC_RUN = "run.static.trec"
+"""The ranking of the static control, where it was asked for."""
+STATIC_TAG = "recallbench-static-control"
 
 
 def run_tag(store: str) -> str:

@@ -52,6 +52,7 @@ def retrieve(
     progress: Progress,
     keep_going: bool = False,
     traced: bool = True,
+    static: Store | None = None,
 ) -> Retrieval:
     """Ingest every haystack, then ask every question; `expected` is how many those are.
 
@@ -59,6 +60,7 @@ def retrieve(
     `failures`. A store that stays out of reach, or answers nothing at all, ends the run in any case.
 
     `control` is the lexical one; None where the store under test is that very one, which then is its own control.
+    `static` is a second one beside it, where it was asked for.
     Of a pipeline it is noted what each stage handed on, unless not `traced`.
 
     A store that holds one scope at a time is asked right after each ingest, so that memory stays small; the lexical
@@ -74,8 +76,14 @@ def retrieve(
     timed_places = sample_evenly(expected, most) if expected else frozenset()
     waiting: list[Request] = []
     store.prepare(embedder.stored_dims if embedder is not None and store.needs_vectors else 0)
+    controls: list[tuple[str, Store, list[Ranking]]] = []
     if control is not None:
-        control.prepare(0)
+        controls.append(("control", control, result.control))
+    if static is not None:
+        result.static = []
+        controls.append(("static control", static, result.static))
+    for _, each, _ in controls:
+        each.prepare(0)
     if store.call_seconds is None:
         timings.undivided = IN_THIS_PROCESS
     result.version = store.version()
@@ -99,7 +107,7 @@ def retrieve(
                 _note_tokens(result.tokens, haystack, embedded)
             questions = haystack.questions
             if not result.time and any(question.visible is not None for question in questions):
-                result.time = keep_time(store, control)
+                result.time = keep_time(store, control, static)
             replayed = result.time == REPLAYED
             passages = embedded.vectors if embedded is not None and store.needs_vectors else None
             with result.timings.phase("ingest"):
@@ -121,11 +129,11 @@ def retrieve(
             result.candidates += [request.candidates for request in requests]
             result.segments += scope.size
             result.characters[haystack.scope] = [len(segment.text) for segment in haystack.segments]
-            if control is not None:
-                with result.timings.phase("control"):
-                    control.ingest(items, None)
-                    result.control += _rankings(calls.depth, lambda done: None, control, requests, Failures())
-                    control.forget(scope.scope)
+            for phase, each, rankings in controls:
+                with result.timings.phase(phase):
+                    each.ingest(items, None)
+                    rankings += _rankings(calls.depth, lambda done: None, each, requests, Failures())
+                    each.forget(scope.scope)
             if replayed:
                 answered = advance if store.one_scope_at_a_time else _unheard
                 in_its_moment = partial(

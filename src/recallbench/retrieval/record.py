@@ -50,6 +50,8 @@ class Retrieval:
     short: list[Ranking] | None = None
     """The k-deep calls; None where the store is prefix-stable and one call serves both."""
     control: list[Ranking] = field(default_factory=list)
+    static: list[Ranking] | None = None
+    """Those of the static control; None where it was not asked for."""
     segments: int = 0
     """The number of segments that the store was given."""
     failed: list[str] = field(default_factory=list)

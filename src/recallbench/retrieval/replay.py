@@ -16,11 +16,11 @@ from recallbench.stores.store import Item, Matrix, Store
 FILTERED, REPLAYED = "filtered", "replayed"
 
 
-def keep_time(store: Store, control: Store | None) -> str:
+def keep_time(store: Store, *controls: Store | None) -> str:
     """Make the stores ready for questions that see a part of their haystack; return how the first is held to that."""
     if not store.filters_time and not store.grows:
         raise cannot_be_held(store.name)
-    for each in (store, control):
+    for each in (store, *controls):
         if each is not None:
             each.expect_time()
     return FILTERED if store.filters_time else REPLAYED

@@ -17,6 +17,7 @@ from recallbench.results.stage_figures import with_effects
 from recallbench.retrieval.pipeline.composite import PipelineStore
 from recallbench.retrieval.pipeline.record import pipeline_record
 from recallbench.retrieval.record import Retrieval
+from recallbench.retrieval.static_control import StaticControl
 from recallbench.runs.answering import Answering
 from recallbench.runs.plan import Plan
 from recallbench.scoring.editions import CURRENT
@@ -34,6 +35,7 @@ def assemble(
     clarifications: Sequence[int],
     answering: Answering | None = None,
     answers: Sequence[AnswerRow] = (),
+    static: StaticControl | None = None,
 ) -> parts.Metrics:
     """Return every figure of the result, with the statements of store and encoder; gates and verdict are empty yet."""
     corpus, rules, run = plan.corpus, plan.rules, plan.configuration(survey.sha256)
@@ -65,6 +67,7 @@ def assemble(
             asked_version=plan.options.version,
             evidence=evidence,
         ),
+        static_fingerprint=None if static is None else dict(static.fingerprint),
         exposure=None if embedder is None else _exposure(retrieval, embedder),
         gates=[],
         verdict=parts.VerdictPart(label="UNVERIFIED", text="UNVERIFIED", pending=[], canonical=False),

@@ -12,6 +12,7 @@ from recallbench.retrieval.pipeline.pipeline import Pipeline
 from recallbench.stores.registry import recorded_options
 
 Time = Literal["kept", "ignored"]
+Controls = Literal["bm25", "bm25,static"]
 ALLOWABLE = frozenset({"dataset"})
 """Deviations that must be asked for by name; the others are options of their own."""
 
@@ -42,6 +43,8 @@ class Options:
     pooled: bool = False
     time: Time = "kept"
     """Whether a question sees only what was said before it; that counts for corpora that say what this is."""
+    controls: Controls = "bm25"
+    """What is measured beside the store on the same questions; BM25 always is."""
     reproduce: str | None = None
     """A published baseline to measure again, its own way, beside the result."""
     allow_deviations: frozenset[str] = frozenset()
@@ -60,7 +63,7 @@ class Options:
         recorded: dict[str, Any] = {}
         for option in fields(self):
             value = getattr(self, option.name)
-            unnamed = {"time": value == "kept", "allow_random_matches": not value}
+            unnamed = {"time": value == "kept", "controls": value == "bm25", "allow_random_matches": not value}
             if option.name == "command" or unnamed.get(option.name, False):
                 continue  # the first stands for itself, and results of earlier releases do not name the others
             recorded |= recorded_options(value) if option.name == "store_options" else {option.name: value}

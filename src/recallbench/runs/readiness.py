@@ -20,6 +20,7 @@ from recallbench.protocol.history import nearest, unrecorded
 from recallbench.results.environment import git_state
 from recallbench.results.folder import check_writable
 from recallbench.retrieval.stages.stage import StageRequest
+from recallbench.retrieval.static_control import ENCODER
 from recallbench.runs.options import Options
 from recallbench.runs.placement import result_folder, results_parent
 from recallbench.runs.plan import Plan, plan_run
@@ -66,6 +67,7 @@ def readiness(options: Options) -> tuple[ReadinessRow, ...]:
         *server,
         *(ReadinessRow("choice", "note", line) for line in plan.announcements),
         _weights(plan),
+        *_static_control(plan),
         _checked("store", lambda: store_status(plan.address, plan.dsn, options.environ, plan.options.store_options)),
         *_endpoints(plan),
         _extension(plan),
@@ -102,6 +104,12 @@ def _weights(plan: Plan) -> ReadinessRow:
         f"weights of {name}" if form_of(name) is None else "encoder",
         lambda: encoder_status(typed, options.environ, options.cache_dir, options.max_tokens),
     )
+
+
+def _static_control(plan: Plan) -> Iterator[ReadinessRow]:
+    options = plan.options
+    if options.controls != "bm25":
+        yield _checked("static control", lambda: encoder_status(ENCODER, options.environ, options.cache_dir))
 
 
 def _endpoints(plan: Plan) -> Iterator[ReadinessRow]:

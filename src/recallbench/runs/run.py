@@ -27,6 +27,7 @@ from recallbench.retrieval.pipeline.composite import PipelineStore
 from recallbench.retrieval.planted import prove
 from recallbench.retrieval.ranking import find_unequal_score
 from recallbench.retrieval.record import Calls, Retrieval
+from recallbench.retrieval.static_control import StaticControl, open_static_control
 from recallbench.retrieval.timing import Timings
 from recallbench.runs.answering import Answering, open_answering
 from recallbench.runs.assembly import assemble
@@ -82,6 +83,10 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
         ending.callback(store.close)
         answering = open_answering(plan.pipeline, plan.options, progress)
         ending.callback(answering.close if answering is not None else lambda: None)
+        static = None
+        if plan.options.controls != "bm25":
+            static = open_static_control(plan.options.cache_dir, plan.options.environ, progress)
+            ending.callback(static.close)
         # What is loaded by now stays: the garbage collector need not walk it again for every batch of hits.
         gc.freeze()
         ending.callback(gc.unfreeze)
@@ -100,7 +105,7 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
                 embedded = embed_texts(haystacks(), embedder, survey.segments)
         if plan.timed:
             _prove(plan, haystacks, embedder, progress)
-        retrieval = _retrieve(plan, haystacks, store, embedder, survey, timings, progress)
+        retrieval = _retrieve(plan, haystacks, store, embedder, survey, timings, progress, static)
         answers = answering.answer(retrieval, haystacks(), timings, progress) if answering is not None else []
         with timings.phase("score"):
             metrics = assemble(
@@ -112,6 +117,7 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
                 clarifications=applied(plan.rules, plan.corpus, corpus.clarifications, plan.store, plan.embedder),
                 answering=answering,
                 answers=answers,
+                static=static,
             )
             _warn_of_two_scores(plan, store, metrics, retrieval, progress)
             metrics = with_verdict(metrics, plan.rules, plan.corpus, None)
@@ -177,6 +183,7 @@ def _retrieve(
     survey: Survey,
     timings: Timings,
     progress: Progress,
+    static: StaticControl | None,
 ) -> Retrieval:
     options = plan.options
     return retrieve(
@@ -189,6 +196,7 @@ def _retrieve(
         timings=timings,
         progress=progress,
         keep_going=plan.keeps_going,
+        static=static,
     )
 
 

@@ -42,6 +42,8 @@ from recallbench.results.retrievals import (
     CONTROL_TAG,
     GRADED,
     NAMES,
+    STATIC_RUN,
+    STATIC_TAG,
     document_names,
     rows,
     run_tag,
@@ -103,6 +105,8 @@ def write(
             write_lines(staging / answer_rows.NAME, answer_rows.rows(answers, right))
         write_lines(staging / "run.trec", trec_run(questions, retrieval.rankings, depth, tag))
         write_lines(staging / CONTROL_RUN, trec_run(questions, retrieval.control, depth, CONTROL_TAG))
+        if retrieval.static is not None:
+            write_lines(staging / STATIC_RUN, trec_run(questions, retrieval.static, depth, STATIC_TAG))
         write_lines(staging / "qrels.trec", trec_qrels(questions))
         if any(question.grades for question in questions):
             write_lines(staging / GRADED, trec_grades(questions))

@@ -18,6 +18,7 @@ from recallbench.audit.checks import (
     report,
     rows,
     stages,
+    static_control,
     timings,
 )
 from recallbench.audit.examination import Examination
@@ -68,6 +69,8 @@ CHECKS: tuple[Examination, ...] = (
 )
 OF_A_PIPELINE: tuple[Examination, ...] = (pipeline.PIPELINE, stages.LISTS, stages.EFFECTS, answers.ANSWERS)
 """Checked where a result has a pipeline, or has to have one (RB-OPTIONS)."""
+OF_THE_STATIC_CONTROL: tuple[Examination, ...] = (static_control.STATIC, static_control.FIGURES)
+"""Checked where a result has a static control, or has to have one (RB-OPTIONS)."""
 ON_DEMAND: tuple[Examination, ...] = (exports.CONTROL_AGAIN,)
 """Checked only on request, since it takes longer than all the others."""
 LAST: tuple[Examination, ...] = (folder.UNCHANGED,)

@@ -26,7 +26,7 @@ _REPORT = TypeAdapter(EmbeddingReport)
 _KEYS = frozenset(field.name for field in fields(EmbeddingReport))
 _CHECKED = frozenset({"foreign", "embedded_again", "embedded_again_worst_cosine"})
 """Fields about reused vectors that were compared with new ones. Earlier releases wrote none of them."""
-_LINE = re.compile(r"torch \S*, [\w, .+-]+ on .+")
+_LINE = re.compile(r"(torch|openvino|onnxruntime|xllamacpp|numpy) \S*, [\w, .+-]+ on .+")
 _VERSION = re.compile(r"(?:^|, )([a-z]+) ([^\s,]+)")
 _ROUNDED = 1e-6
 """How far a cosine in double precision may exceed 1."""

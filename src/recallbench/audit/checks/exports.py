@@ -1,6 +1,7 @@
 """The TREC files agree with the rows, and the lexical control ranks whole haystacks."""
 
 import math
+from collections.abc import Mapping, Sequence
 
 from recallbench.audit.difference import ROUNDING
 from recallbench.audit.examination import Examination, pass_unless
@@ -32,7 +33,7 @@ def run(subject: AuditSubject) -> Finding:
     lines = trec_run(
         retrieval.questions, retrieval.rankings, retrieval.calls.depth, run_tag(subject.metrics.store.name)
     )
-    return _same_file(subject, "run.trec", "".join(lines))
+    return same_file(subject, "run.trec", "".join(lines))
 
 
 def qrels(subject: AuditSubject) -> Finding:
@@ -41,9 +42,9 @@ def qrels(subject: AuditSubject) -> Finding:
         return Finding(
             "fail", f"{GRADED} is {'missing' if graded else 'there'}, the set {'has' if graded else 'has no'} grades"
         )
-    if graded and (finding := _same_file(subject, GRADED, "".join(trec_grades(subject.questions)))).status != "pass":
+    if graded and (finding := same_file(subject, GRADED, "".join(trec_grades(subject.questions)))).status != "pass":
         return finding
-    return _same_file(subject, "qrels.trec", "".join(trec_qrels(subject.questions)))
+    return same_file(subject, "qrels.trec", "".join(trec_qrels(subject.questions)))
 
 
 def names(subject: AuditSubject) -> Finding:
@@ -54,20 +55,29 @@ def names(subject: AuditSubject) -> Finding:
         return Finding("pass", "a registered corpus needs none")
     if subject.metrics.statistics_edition == FIRST.number and _holds(subject, NAMES, subject.dataset.bare_names):
         return Finding("pass", "the names of the set, as they are")
-    return _same_file(subject, NAMES, subject.dataset.names)
+    return same_file(subject, NAMES, subject.dataset.names)
 
 
-def control(subject: AuditSubject) -> Finding:
-    control_run, retrieval = subject.control, subject.retrieval
-    problems = []
+def unlike_whole_haystacks(
+    subject: AuditSubject, run: Mapping[str, Sequence[tuple[str, float]]], control: str
+) -> list[str]:
+    """Return what keeps a control's run from ranking the whole haystack of each question that was asked."""
+    retrieval, problems = subject.retrieval, []
     for question, size in zip(retrieval.questions, retrieval.candidates, strict=True):
-        hits = control_run.get(question.id, [])
+        hits = run.get(question.id, [])
         strays = [id for id, _ in hits if position_of(id, question.scope, size) is None]
         problems += [f"{question.id}: {id} is none of the segments of {question.scope}" for id in strays[:1]]
         if len(hits) != min(retrieval.calls.depth, size):
-            problems.append(f"{question.id}: {len(hits)} hits, where BM25 ranks {min(retrieval.calls.depth, size)}")
-    unknown = sorted(control_run.keys() - {question.id for question in retrieval.questions})
-    problems += [f"{id} is no question that was asked" for id in unknown]
+            problems.append(
+                f"{question.id}: {len(hits)} hits, where {control} ranks {min(retrieval.calls.depth, size)}"
+            )
+    unknown = sorted(run.keys() - {question.id for question in retrieval.questions})
+    return problems + [f"{id} is no question that was asked" for id in unknown]
+
+
+def control(subject: AuditSubject) -> Finding:
+    retrieval = subject.retrieval
+    problems = unlike_whole_haystacks(subject, subject.control, "BM25")
     if subject.is_control:
         pairs = zip(retrieval.rankings, retrieval.control, strict=True)
         problems += [
@@ -78,7 +88,7 @@ def control(subject: AuditSubject) -> Finding:
     if problems:
         return pass_unless(problems, "")
     lines = trec_run(retrieval.questions, retrieval.control, retrieval.calls.depth, CONTROL_TAG)
-    return _same_file(subject, CONTROL_RUN, "".join(lines))
+    return same_file(subject, CONTROL_RUN, "".join(lines))
 
 
 def control_again(subject: AuditSubject) -> Finding:
@@ -118,7 +128,8 @@ def _holds(subject: AuditSubject, name: str, expected: str) -> bool:
     return document(subject.folder / name) == expected.encode("utf-8", "surrogatepass")
 
 
-def _same_file(subject: AuditSubject, name: str, expected: str) -> Finding:
+def same_file(subject: AuditSubject, name: str, expected: str) -> Finding:
+    """Return whether a file of the result holds exactly these lines."""
     expected_lines = expected.removesuffix("\n").split("\n") if expected else []
     count = 0
     for number, line in lines(subject.folder / name):

@@ -10,7 +10,7 @@ from recallbench.reports.result_page import PAGE
 from recallbench.results.answers import NAME as ANSWERS
 from recallbench.results.manifest import NAME as MANIFEST
 from recallbench.results.manifest import differences
-from recallbench.results.retrievals import CONTROL_RUN, GRADED, NAMES
+from recallbench.results.retrievals import CONTROL_RUN, GRADED, NAMES, STATIC_RUN
 from recallbench.results.stages import NAME as STAGES
 
 ALWAYS = (
@@ -31,6 +31,7 @@ def files(subject: AuditSubject) -> Finding:
     present = {path.name for path in subject.folder.iterdir()}
     problems = [f"{name} is missing" for name in ALWAYS if name not in present]
     sometimes = {*SOMETIMES, *([STAGES] if subject.metrics.pipeline is not None else [])}
+    sometimes |= {STATIC_RUN} if subject.metrics.control_static is not None else set()
     sometimes |= {ANSWERS} if subject.metrics.answers is not None else set()
     problems += [f"{name} is no part of a result" for name in sorted(present - {*ALWAYS, *sometimes})]
     for name in sorted(present):

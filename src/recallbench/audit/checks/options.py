@@ -12,6 +12,7 @@ from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.labelled_sets.set_name import OWN_PREFIX, folder_word
 from recallbench.corpora.own import is_own_name
 from recallbench.corpora.registry import GROUPS
+from recallbench.embedding.encoders import ENCODERS
 from recallbench.embedding.options import Backend
 from recallbench.results.metrics import Metrics
 from recallbench.retrieval.pipeline.pipeline import SEARCH_ALONE
@@ -70,16 +71,20 @@ def _stated(subject: AuditSubject, options: Mapping[str, Any]) -> Iterator[str]:
     # A limit that reaches all questions is none.
     if limit is None or (isinstance(limit, int) and limit < metrics.corpus.questions - metrics.retrieval.left_out):
         pairs["limit"] = (limit, metrics.retrieval.limit)
+    pairs["controls"] = (str(options.get("controls", "")).endswith("static"), metrics.control_static is not None)
     if MAX_TOKENS in options:
         cut = metrics.embedder.fingerprint.get(MAX_TOKENS) if metrics.embedder else None
         pairs[MAX_TOKENS] = (str(options[MAX_TOKENS]), cut)
     backend = metrics.embedder.fingerprint.get("backend", "").partition("/")[0] if metrics.embedder else ""
-    if options["backend"] == "torch" and backend == "openvino":
+    spec = ENCODERS.get(embedder or "")
+    beside = "onnxruntime" if spec is not None and spec.kind == "onnx" else "torch"
+    if options["backend"] == beside and backend == "openvino":
         pairs["backend"] = (options["backend"], backend)
     account = subject.environment.get("embedding")
     explained = not isinstance(account, Mapping) or account.get("notes")
-    if options["backend"] == "openvino" and backend == "torch" and not explained:
-        yield "backend: openvino asked for, torch stated, and no note says why"
+    chosen = spec is None or not spec.one_engine
+    if options["backend"] == "openvino" and backend == beside and chosen and not explained:
+        yield f"backend: openvino asked for, {beside} stated, and no note says why"
     yield from (
         f"{name}: {requested} asked for, {stated} stated"
         for name, (requested, stated) in pairs.items()
@@ -175,6 +180,8 @@ def _stated_value(flag: str, options: Mapping[str, Any], metrics: Metrics) -> tu
             return spelling, options[spelling]
     if name in (MAX_TOKENS, "pipeline"):
         return name, None
+    if name == "controls":
+        return name, "bm25"
     if name == "time":  # recorded only where it is not kept
         return name, "kept"
     # Some options are in metrics.json under their own name.

@@ -115,6 +115,9 @@ def _embedder(subject: AuditSubject) -> Iterator[str]:
         optional: set[str] = set()
     elif stated.name in ENCODERS:
         spec = ENCODERS[stated.name]
+        asked = recorded_options(subject).get("max_tokens")
+        if isinstance(asked, int) and 0 < asked <= spec.most_tokens:
+            spec = spec.with_length(asked)
         pinned = {name: pin for name, pin in pinned_hashes(spec).items() if pin and name in stated.fingerprint}
         expected = {**source_facts(spec), **treatment_facts(spec), **pinned}
         optional = {"backend", FIRST_USE, *pinned_hashes(spec)}

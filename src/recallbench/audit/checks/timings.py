@@ -48,6 +48,7 @@ def _phases(subject: AuditSubject, phases: _Rows) -> Iterator[str]:
         "score": True,
         "embed": metrics.embedder is not None,
         "control": not subject.is_control,
+        "static control": metrics.control_static is not None,
         "reproduce": metrics.reproduction is not None,
         "stages compared": metrics.pipeline is not None,
         "answer": metrics.answers is not None and len(metrics.retrieval.failed) < metrics.retrieval.asked,

@@ -14,7 +14,9 @@ from recallbench.reading import document, parsed
 from recallbench.reports.answers import answer_lines
 from recallbench.reports.canary.drawn import canary_lines
 from recallbench.reports.cells import figure, interval, saturation, system
+from recallbench.reports.controls.columns import control_names, controls
 from recallbench.reports.latency import folder_impossible_times, times_line
+from recallbench.reports.own_encoder import encoder_words
 from recallbench.reports.reproduction import LABEL, PAGE_NAME, ReproductionRecord
 from recallbench.reports.result_page import PAGE
 from recallbench.reports.returned import returned_sentences
@@ -22,7 +24,7 @@ from recallbench.reports.stages.table import idle_sentences
 from recallbench.reports.summary import about_corpus
 from recallbench.reports.table import Part, Table
 from recallbench.results.environment import recorded_load
-from recallbench.results.metrics import OVERALL, Metrics
+from recallbench.results.metrics import Metrics
 from recallbench.results.result import ENVIRONMENT, Result
 from recallbench.retrieval.record import Retrieval, question_labels
 from recallbench.scoring.returned import returned_rows
@@ -34,7 +36,6 @@ def headline(metrics: Metrics, folder: Path, today: date) -> list[Part]:
     `today` decides whether a canary whose questions were asked is stale.
     """
     rows = []
-    control = {bm25.measure: bm25.value for bm25 in metrics.control_bm25[OVERALL]}
     for primary in metrics.headline:
         e = primary.estimate
         rows.append(
@@ -45,12 +46,12 @@ def headline(metrics: Metrics, folder: Path, today: date) -> list[Part]:
                 interval(e),
                 str(e.n),
                 figure(e.chance),
-                figure(control.get(e.measure)),
+                *controls(metrics, e.measure),
                 saturation(e),
             )
         )
-    embedder = metrics.embedder_name
-    table = Table(("", "measure", "value", "95% interval", "n", "chance", "BM25", "saturated"), rows)
+    embedder = encoder_words(metrics)
+    table = Table(("", "measure", "value", "95% interval", "n", "chance", *control_names(metrics), "saturated"), rows)
     corpus = short_names(metrics.corpus.name)
     lines: list[Part] = [f"{corpus}, {system(metrics)}, {embedder}; {metrics.store.version}", table]
     lines += about_corpus(metrics)

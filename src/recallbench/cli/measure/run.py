@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     options.DEPTH,
     options.SCOPE,
     options.TIME,
+    options.CONTROLS,
     option("reproduce", "Also measure a published baseline again, in its own, flawed way; a deviation."),
     *options.RESULT,
     options.REQUIRE_QUIET,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 
+from recallbench.cli import options
 from recallbench.cli.command import command
 from recallbench.reports.table import Table, print_parts
 
@@ -56,19 +59,23 @@ def stores() -> int:
     return 0
 
 
-@command(epilog="")
-def embedders() -> int:
-    """List the encoders."""
+@command(options.CACHE_DIR, epilog="")
+def embedders(cache_dir: Path | None) -> int:
+    """List the encoders, and whether each is here."""
     from recallbench.embedding.encoders import ENCODERS
-    from recallbench.embedding.registry import FORMS
+    from recallbench.embedding.registry import FORMS, encoder_status
 
-    rows = [("encoder", "passages", "revision", "pooling", "dimensions")]
+    place, environ = cache_dir or options.default_cache(), dict(os.environ)
+    rows = [("encoder", "passages", "revision", "pooling", "dimensions", "tokens", "here")]
     for name, spec in ENCODERS.items():
         dims = f"{spec.native_dims}" + (
             f" padded to {spec.stored_dims}" if spec.stored_dims != spec.native_dims else ""
         )
-        rows.append((name, spec.passage.repo, spec.passage.revision, spec.pooling, dims))
-    _print([*rows, ("hash", "built in", "", "hashed words", "256 (for dry runs)")])
+        ready, _, remedy = encoder_status(name, environ, place)
+        tokens = f"{spec.max_tokens:,}" + (f", at most {spec.most_tokens:,}" * (spec.max_tokens < spec.most_tokens))
+        source = (name, spec.passage.repo, spec.passage.revision, spec.pooling)
+        rows.append((*source, dims, tokens, "ready" if ready else remedy))
+    _print([*rows, ("hash", "built in", "", "hashed words", "256 (for dry runs)", "512", "ready")])
     print("\nan encoder of your own:")
     _print(
         [("--embedder", "what it is"), *{form.typed: (form.typed, form.summary) for form in FORMS.values()}.values()]

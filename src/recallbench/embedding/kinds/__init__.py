@@ -1,0 +1,1 @@
+"""Kinds of registered encoders that run without the engines of transformers."""

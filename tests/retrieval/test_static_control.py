@@ -1,0 +1,88 @@
+"""The static control ranks by its own encoder, whatever the system under test has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commandline import recallbench
+from recallbench.corpora.records import Haystack, Question, Segment
+from recallbench.embedding.encoders import ENCODERS
+from recallbench.embedding.hashing import HashEmbedder
+from recallbench.embedding.registry import default_cache_dir
+from recallbench.embedding.wheels import unpacked_folder
+from recallbench.progress import Silent
+from recallbench.results.result import open_result
+from recallbench.retrieval.loop import retrieve
+from recallbench.retrieval.record import Calls
+from recallbench.retrieval.static_control import ENCODER, StaticControl
+from recallbench.retrieval.timing import Timings
+from recallbench.stores.bm25 import BM25Store
+
+RUN = ("run", "canary-locomo", "--store", "bm25", "--controls", "bm25,static", "--limit", "6")
+
+
+def test_it_ranks_each_haystack_by_vectors_of_its_own() -> None:
+    texts = ("the cat sat on the mat", "a dog in the rain", "")
+    questions = (
+        Question("s", "q1", "the dog", frozenset({1}), "k"),
+        Question("s", "q2", "the mat", frozenset({0}), "k"),
+    )
+    haystack = Haystack("s", tuple(Segment("s", place, text) for place, text in enumerate(texts)), questions)
+    result = retrieve(
+        lambda: [haystack],
+        BM25Store(),
+        None,
+        None,
+        expected=2,
+        calls=Calls(10, 50),
+        timings=Timings(),
+        progress=Silent(),
+        static=StaticControl(HashEmbedder()),
+    )
+    assert result.static is not None
+    assert [ranking.question_id for ranking in result.static] == ["q1", "q2"]
+    assert [ranking.positions[0] for ranking in result.static] == [1, 0]
+    assert all(len(ranking.positions) == 3 for ranking in result.static)
+    # The store is its own lexical control, and has no part in this one.
+    assert result.control is result.rankings
+    assert "static control" in result.timings.phases
+
+
+def test_without_its_weights_the_run_says_how_to_get_them(tmp_path: Path) -> None:
+    done = recallbench(*RUN, "--cache-dir", "cache", cwd=tmp_path)
+    assert done.returncode == 3
+    assert f"the static control has no {ENCODER}" in done.stderr
+    assert f"what to do: recallbench fetch {ENCODER}" in done.stderr
+
+
+@pytest.mark.marked
+def test_it_stands_beside_bm25_and_is_audited(tmp_path: Path) -> None:
+    folder = unpacked_folder(ENCODERS[ENCODER].passage, default_cache_dir())
+    if not folder.is_dir():
+        pytest.skip(f"the weights of {ENCODER} are not here: recallbench fetch {ENCODER}")
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    (cache / "weights").symlink_to(folder.parent)
+    done = recallbench(*RUN, "--folder", "result", "--cache-dir", "cache", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "BM25    static" in done.stdout
+    metrics = open_result(tmp_path / "result").metrics
+    assert metrics.control_static is not None
+    assert set(metrics.control_static) == set(metrics.control_bm25)
+    assert "## Static control (wordllama l2_supercat_256)" in (tmp_path / "result/report.md").read_text()
+    assert "static" in recallbench("table", "result", cwd=tmp_path).stdout
+    audit = recallbench("audit", "result", cwd=tmp_path)
+    assert "  fail " not in audit.stdout
+    assert "RB-STATIC-FIGURES" in audit.stdout
+    run = tmp_path / "result/run.static.trec"
+    lines = run.read_text().splitlines()
+    first, second = lines[0].split(), lines[1].split()
+    first[2], second[2] = second[2], first[2]
+    run.write_text("\n".join([" ".join(first), " ".join(second), *lines[2:]]) + "\n")
+    audit = recallbench("audit", "result", cwd=tmp_path)
+    assert audit.returncode == 1
+    failed = {line.split()[1] for line in audit.stdout.splitlines() if line.startswith("  fail ")}
+    assert "RB-MANIFEST" in failed
+    assert failed <= {"RB-MANIFEST", "RB-STATIC-FIGURES", "RB-STATIC-AGAIN"}
