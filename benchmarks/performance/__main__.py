@@ -17,10 +17,11 @@ import scoring
 import search
 import startup
 import sweep
+import warm
 import whole
 from row import show
 
-PARTS = (startup, scoring, api, pipeline, audit, compare, look, board, search, whole, embedding, sweep, memory)
+PARTS = (startup, scoring, api, pipeline, audit, compare, look, board, search, whole, warm, embedding, sweep, memory)
 
 if __name__ == "__main__":
     raise SystemExit(
@@ -38,6 +39,7 @@ if __name__ == "__main__":
                     board,
                     search,
                     whole,
+                    warm,
                     embedding,
                     sweep,
                     memory,
