@@ -16,6 +16,7 @@ from recallbench.progress import Progress
 from recallbench.reports import versions_page
 from recallbench.reports.cells import system
 from recallbench.reports.comparison import difference_fields
+from recallbench.reports.own_encoder import encoder_words
 from recallbench.reports.versions import JSON, MARKDOWN, PAGE, PairPart, PrimaryPart, VersionPart, Versions, markdown
 from recallbench.results.folder import check_writable, folder_name, free_folder, staged
 from recallbench.results.metrics import OVERALL
@@ -132,7 +133,7 @@ def _summary(attempts: Sequence[_Attempt], outcomes: Sequence[Outcome], clustere
         protocol=first.protocol.version,
         corpus=first.corpus.name,
         dataset_sha256=first.dataset_sha256,
-        embedder=first.embedder_name,
+        embedder=encoder_words(first),
         vectors_sha256=first.embedder.vectors_sha256 if first.embedder else "",
         store=system(first),
         server=first.store.evidence.get("server", "").split(",")[0],
