@@ -19,6 +19,7 @@ import scoring
 import search
 import startup
 import sweep
+import warm
 import whole
 from row import show
 
@@ -33,6 +34,7 @@ PARTS = (
     board,
     search,
     whole,
+    warm,
     embedding,
     sweep,
     memory,

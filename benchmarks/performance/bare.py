@@ -1,15 +1,17 @@
-"""A whole LoCoMo run without a harness: parse, COPY, pipelined queries at depth 50, dump of ids.
+"""A whole run of LoCoMo or LongMemEval without a harness: parse, COPY, pipelined queries at depth 50, dump of ids.
 
-It checks nothing, scores nothing and proves nothing; a run through the harness is measured against it.
+It checks nothing and proves nothing, and scores nothing but LongMemEval's two headline figures; a run through the
+harness is measured against it.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from recallbench.stores.pgvector.statements import sql
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,10 +37,44 @@ def bare_locomo(
 
     With other weights than cosine alone it builds the same lexicon and asks the server the same, question by question.
     """
+    segments, questions = _parsed(path)
+    rankings = _searched(segments, questions, segment_vectors, question_vectors, dsn=dsn, weights=weights)
+    _dump(rankings, out)
+    return rankings
+
+
+def bare_longmemeval(
+    path: Path, segment_vectors: np.ndarray[Any, Any], question_vectors: np.ndarray[Any, Any], *, dsn: str, out: Path
+) -> tuple[float, float]:
+    """Search LongMemEval by cosine from file to file of ids, and return recall_any@10 and mrr@50."""
+    segments, questions, gold = [], [], []
+    for scope, item in enumerate(json.loads(path.read_bytes())):
+        wanted = set(item["answer_session_ids"])
+        gold.append({len(segments) + n for n, id in enumerate(item["haystack_session_ids"]) if id in wanted})
+        for turns in item["haystack_sessions"]:
+            segments.append((scope, "\n".join(f"{turn['role']}: {turn['content']}" for turn in turns)))
+        questions.append((scope, item["question"]))
+    rankings = _searched(segments, questions, segment_vectors, question_vectors, dsn=dsn, weights="cosine")
+    _dump(rankings, out)
+    first = [
+        next((place for place, id in enumerate(ids, 1) if id in relevant), 0)
+        for ids, relevant in zip(rankings, gold, strict=True)
+    ]
+    return sum(0 < place <= 10 for place in first) / len(first), sum(1 / place for place in first if place) / len(first)
+
+
+def _searched(
+    segments: list[tuple[int, str]],
+    questions: list[tuple[int, str]],
+    segment_vectors: np.ndarray[Any, Any],
+    question_vectors: np.ndarray[Any, Any],
+    *,
+    dsn: str,
+    weights: str,
+) -> list[list[int]]:
     import psycopg
     from pgvector.psycopg import register_vector
 
-    segments, questions = _parsed(path)
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
         connection.execute("DROP SCHEMA IF EXISTS bare CASCADE; CREATE SCHEMA bare; SET search_path TO bare, public")
@@ -53,10 +89,13 @@ def bare_locomo(
         else:
             rankings = _rankings_by_weights(connection, questions, question_vectors, weights)
         connection.execute("DROP SCHEMA bare CASCADE")
+    return rankings
+
+
+def _dump(rankings: list[list[int]], out: Path) -> None:
     with out.open("w", encoding="utf-8") as file:
         for ids in rankings:
             file.write(json.dumps(ids) + "\n")
-    return rankings
 
 
 def _parsed(path: Path) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
@@ -73,7 +112,7 @@ def _parsed(path: Path) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
 
 
 def _copy(connection: Connection, segments: list[tuple[int, str]], vectors: np.ndarray[Any, Any]) -> None:
-    tables = _sql("schema").replace(":dims", str(vectors.shape[1])).replace(":storage", "PLAIN")
+    tables = sql("schema").replace(":dims", str(vectors.shape[1])).replace(":storage", "PLAIN")
     connection.execute(tables.encode())
     statement = "COPY segments (scope, id, importance, text, embedding) FROM STDIN BINARY"
     with connection.cursor().copy(statement) as copy:
@@ -98,10 +137,10 @@ def _rankings_by_weights(
         "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off"
     )
     for scope in {scope for scope, _ in questions}:
-        RawCursor(connection).execute(_sql("lexicon").encode(), (scope,), prepare=True)
+        RawCursor(connection).execute(sql("lexicon").encode(), (scope,), prepare=True)
     connection.execute("ANALYZE segments; ANALYZE postings")
     rows = [(scope, vector, text, None, DEPTH) for (scope, text), vector in _both(questions, vectors)]
-    statement = re.sub(r"(\$\d)::(\w+)\[\]", r"ARRAY[\1::\2]", _sql("recall"))
+    statement = re.sub(r"(\$\d)::(\w+)\[\]", r"ARRAY[\1::\2]", sql("recall"))
     return [cursor.fetchall()[0][0] for cursor in _ask(connection, statement, rows)]
 
 
@@ -120,7 +159,3 @@ def _ask(connection: Connection, query: str, rows: list[tuple[Any, ...]]) -> lis
 
 def _both(left: list[tuple[int, str]], right: np.ndarray[Any, Any]) -> Any:
     return zip(left, right, strict=True)
-
-
-def _sql(name: str) -> str:
-    return resources.files("recallbench.stores").joinpath("sql", f"{name}.sql").read_text(encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from recallbench.audit.decision import Verdict, decide
 from recallbench.audit.examination import CannotTell, Examination
 from recallbench.audit.gate import Check, Finding, Gate, GateEvidence
 from recallbench.audit.gates import GATES, blocked
+from recallbench.audit.shared_readings import SharedReadings
 from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.registry import facts
 from recallbench.errors import RecallBenchError, UsageError
@@ -81,8 +83,12 @@ def audit_result(
     environ: Mapping[str, str] | None = None,
     rerun_control: bool | None = None,
     progress: Progress | None = None,
+    shared: SharedReadings | None = None,
 ) -> Audit:
-    """Check a result that was opened; what it reads of it, it leaves with it. The folder is not a BLOCKED one."""
+    """Check a result that was opened; what it reads of it, it leaves with it. The folder is not a BLOCKED one.
+
+    Several audits may be given the same `shared` readings: what they read alike is then read once.
+    """
     rules = load()
     required = dict(rules.gates)
     folder, metrics = result.folder, result.metrics
@@ -91,7 +97,8 @@ def audit_result(
     except UsageError as error:
         raise not_a_result(folder, f"{METRICS}: corpus.name: {error.problem}") from error
     progress = progress or Silent()
-    subject = AuditSubject(result, rules, corpus, corpus_files, os.environ if environ is None else environ, progress)
+    environ = os.environ if environ is None else environ
+    subject = AuditSubject(result, rules, corpus, corpus_files, environ, progress, shared)
     gates = tuple(
         Examination(gate.code, gate.name, required.get(gate.name, gate.required), _decided(gate)) for gate in GATES
     )
@@ -103,6 +110,8 @@ def audit_result(
     examinations = (*CHECKS, *of_pipeline, *of_static, *on_demand, *gates, *LAST)
     with progress.stage(f"auditing {folder.name}", len(examinations), "checks") as advance:
         checks = tuple(examination.check(subject) for examination in counted(examinations, advance))
+    with suppress(Exception):  # whoever asks for the rankings is told why there are none
+        result.judge(subject.rows)
     recorded = NOT_DERIVED if again else (*NOT_DERIVED, "that the control's run is BM25's (--rerun-control)")
     if of_static and not ranked_again:
         missing = "--rerun-control" if not again else f"recallbench fetch {ENCODER}"

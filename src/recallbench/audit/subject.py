@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar, overload
 
 from recallbench.audit.decision import with_verdict
 from recallbench.audit.examination import CannotTell, one_line
+from recallbench.audit.shared_readings import SharedReadings
 from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.corpora.records import Question, Survey
 from recallbench.errors import Blocked, InputError
@@ -17,7 +18,7 @@ from recallbench.progress import Progress, Silent
 from recallbench.protocol.deviations import Configuration, Deviation, departures
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.reading import state
-from recallbench.results.dataset import Dataset
+from recallbench.results.dataset import Dataset, read_dataset
 from recallbench.results.figures import Figures, figures
 from recallbench.results.kept import placed_ranking, stated_question
 from recallbench.results.metrics import HubPart, Metrics
@@ -73,6 +74,7 @@ class AuditSubject:
         files: Sequence[Path],
         environ: Mapping[str, str],
         progress: Progress | None = None,
+        shared: SharedReadings | None = None,
     ) -> None:
         self.result = result
         self.folder = result.folder
@@ -82,6 +84,7 @@ class AuditSubject:
         self._files = files
         self.environ = environ
         self.progress = progress or Silent()
+        self.shared = shared or SharedReadings()
         self.states = {path.name: state(path) for path in sorted(self.folder.iterdir()) if path.is_file()}
         """The state of each file when the audit began."""
 
@@ -122,7 +125,7 @@ class AuditSubject:
     def dataset(self) -> Dataset:
         """The dataset of the stated sha256, where it is at hand."""
         try:
-            return self.result.dataset(self.rules, self._files, self.environ, self.progress)
+            return self.shared.once(self.dataset_key, self._read_dataset)
         except Blocked as blocked:
             remedy = (
                 blocked.remedy
@@ -132,6 +135,24 @@ class AuditSubject:
             raise CannotTell(f"{blocked.problem}: {remedy}") from None
         except InputError as error:
             raise CannotTell(one_line(error)) from None
+
+    @cached_property
+    def dataset_key(self) -> Hashable:
+        """All that decides the dataset of a run, and its haystacks."""
+        stated = self.metrics
+        way = stated.time.way if stated.time else ""
+        run = (stated.retrieval.scope, stated.retrieval.limit, way)
+        return stated.corpus.name, stated.dataset_sha256, stated.statistics_edition, *run, self._asked
+
+    @cached_property
+    def _asked(self) -> frozenset[str]:
+        try:
+            return frozenset(row.question_id for row in self.rows)
+        except Exception:  # noqa: BLE001 - the dataset is what the rows are held to, whatever they say
+            return frozenset()
+
+    def _read_dataset(self) -> Dataset:
+        return read_dataset(self.metrics, self.rules, self._files, self.environ, self.progress, self._asked)
 
     @_CachedOutcome
     def environment(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,12 +20,19 @@ class KnownTexts:
 
 def row_texts(folder: Path, chosen: Collection[int] | None = None) -> KnownTexts:
     """Return the texts in these rows of a result, None for all; there are some only if it was written with text."""
+    return texts_of(
+        Row.model_validate(parsed(line, folder / NAME, number))
+        for number, line in lines(folder / NAME)
+        if chosen is None or number - 1 in chosen
+    )
+
+
+def texts_of(rows: Iterable[Row]) -> KnownTexts:
+    """Return the texts in these rows."""
     questions: dict[str, str] = {}
     segments: dict[str, str] = {}
-    for number, line in lines(folder / NAME):
-        if chosen is None or number - 1 in chosen:
-            row = Row.model_validate(parsed(line, folder / NAME, number))
-            if row.question is not None:
-                questions[row.question_id] = row.question
-            segments |= {hit.id: hit.text for hit in row.hits if hit.text is not None}
+    for row in rows:
+        if row.question is not None:
+            questions[row.question_id] = row.question
+        segments |= {hit.id: hit.text for hit in row.hits if hit.text is not None}
     return KnownTexts(questions, segments)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,8 @@ from pydantic import ValidationError
 
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import InputError
-from recallbench.progress import Progress
-from recallbench.protocol.rules import Rules
 from recallbench.reading import document, parsed, regular
 from recallbench.results import manifest
-from recallbench.results.dataset import Dataset, read_dataset
 from recallbench.results.folder import BLOCKED, not_a_result
 from recallbench.results.load.levels import NAME as LATENCY
 from recallbench.results.metrics import OVERALL, EstimatePart, HeadlinePart, Metrics
@@ -50,8 +47,13 @@ class Result:
     @cached_property
     def rankings(self) -> Rankings:
         """The rankings, judged against their stated gold; raises InputError where they do not give the figures."""
+        return self.judge(self.rows())
+
+    def judge(self, rows: Sequence[Row]) -> Rankings:
+        """Return the `rankings` of its rows, which somebody has read already: they are not read again for them."""
         try:
-            return judge_rows(self.rows(), self.metrics, self.folder)
+            self.rankings = judge_rows(rows, self.metrics, self.folder)
+            return self.rankings
         except (MemoryError, OverflowError) as error:
             raise not_a_result(self.folder, f"figures that no result has: {error}") from None
 
@@ -71,14 +73,6 @@ class Result:
         """The hash over the files that do not vary, taken from the files themselves."""
         files = [path for path in sorted(self.folder.iterdir()) if path.is_file() and path.name != manifest.NAME]
         return manifest.content_sha256({path.name: sha256_of(path) for path in files})
-
-    def dataset(self, rules: Rules, files: Sequence[Path], environ: Mapping[str, str], progress: Progress) -> Dataset:
-        """Return the measured dataset, from one of `files` or where corpora lie; raises Blocked or InputError."""
-        try:
-            asked = frozenset(self.rankings.questions)
-        except InputError:  # the dataset is what the rows are held to, whatever they say
-            asked = frozenset()
-        return read_dataset(self.metrics, rules, files, environ, progress, asked)
 
     @property
     def headline(self) -> tuple[HeadlinePart, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from recallbench.audit.audit import Audit, audit_result
 from recallbench.audit.gate import Check
 from recallbench.audit.gates import artefacts
+from recallbench.audit.shared_readings import SharedReadings
 from recallbench.errors import RecallBenchError
 from recallbench.progress import Progress
 from recallbench.protocol.frozen import load
@@ -39,6 +40,7 @@ def admit(
     environ: Mapping[str, str],
     progress: Progress,
     kept: KeptAudits,
+    shared: SharedReadings,
     state: str,
     *,
     verified: bool,
@@ -53,7 +55,9 @@ def admit(
         address = kept.address(result.folder, state, dataset)
         examined = kept.find(address, result.folder)
         if examined is None:
-            examined = audit_result(result, corpus_files=corpus_files, environ=environ, progress=progress)
+            examined = audit_result(
+                result, corpus_files=corpus_files, environ=environ, progress=progress, shared=shared
+            )
             kept.keep(address, examined, state)
     except (RecallBenchError, OSError) as error:
         problem = error.brief if isinstance(error, RecallBenchError) else str(error)

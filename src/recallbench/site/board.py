@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from recallbench.audit.shared_readings import SharedReadings
 from recallbench.compare.entrant import Entrant
 from recallbench.compare.standings import asked_of, why_not_beside
 from recallbench.corpora.labelled_sets.set_name import short_names
@@ -77,11 +78,11 @@ def make_board(places: Sequence[Place], choices: SiteChoices, progress: Progress
     """Audit each result and judge the rankings of others; one folder at a time is in memory."""
     groups: list[Group] = []
     apart: list[Apart] = []
-    kept = KeptAudits(choices.kept_audits)
+    kept, shared = KeptAudits(choices.kept_audits), SharedReadings()
     results = [place for place in places if place.kind == "result"]
     with progress.stage("the board", len(results), "results") as advance:
         for place in results:
-            reason = _add_result(groups, place, choices, progress, kept)
+            reason = _add_result(groups, place, choices, progress, kept, shared)
             apart += [Apart(place, reason)] if reason else []
             advance(1)
     if kept.reused:
@@ -99,7 +100,14 @@ def make_board(places: Sequence[Place], choices: SiteChoices, progress: Progress
     return Board(groups, sorted(apart, key=lambda each: each.place.name))
 
 
-def _add_result(groups: list[Group], place: Place, choices: SiteChoices, progress: Progress, kept: KeptAudits) -> str:
+def _add_result(
+    groups: list[Group],
+    place: Place,
+    choices: SiteChoices,
+    progress: Progress,
+    kept: KeptAudits,
+    shared: SharedReadings,
+) -> str:
     """Put a result into the group that it belongs to; return why it is in none."""
     if (place.path / BLOCKED).is_file():
         return f"{BLOCKED}: the run could not be made"
@@ -107,7 +115,7 @@ def _add_result(groups: list[Group], place: Place, choices: SiteChoices, progres
         state = folder_state(place.path)
         result = open_with_manifest(place.path)
         admission = admit(
-            result, choices.corpus_files, choices.environ, progress, kept, state, verified=choices.verified
+            result, choices.corpus_files, choices.environ, progress, kept, shared, state, verified=choices.verified
         )
         if admission.why_not:
             return admission.why_not

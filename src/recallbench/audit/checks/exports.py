@@ -23,6 +23,7 @@ from recallbench.results.retrievals import (
 )
 from recallbench.results.rows import position_of
 from recallbench.retrieval.loop import retrieve
+from recallbench.retrieval.record import Retrieval
 from recallbench.retrieval.timing import Timings
 from recallbench.scoring.editions import FIRST
 from recallbench.stores.bm25 import BM25Store
@@ -94,16 +95,20 @@ def control(subject: AuditSubject) -> Finding:
 def control_again(subject: AuditSubject) -> Finding:
     """Rank the control again: BM25 is plain arithmetic, so the dataset gives the same run, byte for byte."""
     corpus, retrieval = subject.dataset.corpus, subject.retrieval
-    again = retrieve(
-        lambda: selected_haystacks(corpus.haystacks(), subject.metrics),
-        BM25Store(),
-        None,
-        None,
-        expected=len(retrieval.questions),
-        calls=retrieval.calls,
-        timings=Timings(),
-        progress=subject.progress,
-    )
+
+    def rank() -> Retrieval:
+        return retrieve(
+            lambda: selected_haystacks(corpus.haystacks(), subject.metrics),
+            BM25Store(),
+            None,
+            None,
+            expected=len(retrieval.questions),
+            calls=retrieval.calls,
+            timings=Timings(),
+            progress=subject.progress,
+        )
+
+    again = subject.shared.once(("control", subject.dataset_key, retrieval.calls), rank)
     problems = [
         f"{ranking.question_id}: another ranking than BM25 gives"
         for ranking, other in zip(retrieval.control, again.rankings, strict=True)

@@ -22,7 +22,7 @@ from recallbench.embedding.registry import form_of, recorded_encoder
 from recallbench.errors import UsageError
 from recallbench.escaping.markdown import FORMATTING
 from recallbench.escaping.terminal import hidden, visible
-from recallbench.reading import document, objects, parsed
+from recallbench.reading import document, lines, parsed
 from recallbench.reports.reproduction import JSON_NAME
 from recallbench.results import latency, manifest, rows
 from recallbench.results.metrics import EmbedderPart
@@ -168,8 +168,12 @@ def _strings(subject: AuditSubject) -> Iterator[str]:
             for place, text in _texts(parsed(document(path), path)):
                 yield from _unfit(f"{name}: {place}", text)
     for name in (latency.NAME, rows.NAME):
-        for number, row in objects(subject.folder / name):
-            for place, text in _texts(row):
+        path = subject.folder / name
+        for number, line in lines(path):
+            # Without an escape, what a line shows is all that its texts hold; other checks report one that is no JSON.
+            if "\\" not in line and not hidden(line):
+                continue
+            for place, text in _texts(parsed(line, path, number)):
                 # RB-TEXTS compares the dataset's own texts with the dataset.
                 if place != "question" and not place.endswith(".text"):
                     yield from _unfit(f"{name}, line {number}: {place}", text, named_by_the_set=True)

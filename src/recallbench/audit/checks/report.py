@@ -18,7 +18,7 @@ from recallbench.reports.report import CIRCUMSTANCES, ReportedRun, render, rende
 from recallbench.reports.result_page import PAGE, page_of
 from recallbench.reports.returned import HEADING
 from recallbench.reports.stages.beside import stage_costs
-from recallbench.results.known_texts import row_texts
+from recallbench.results.known_texts import texts_of
 from recallbench.results.latency import NO_OP, query_time
 from recallbench.retrieval.timing import AnswerTime, Timings
 from recallbench.scoring.calls import judge_calls
@@ -74,7 +74,7 @@ def _returned(subject: AuditSubject) -> tuple[ReturnedRows, ...]:
 def _differences_of_page(subject: AuditSubject) -> Iterator[str]:
     stated = "\n".join(line for _, line in lines(subject.folder / PAGE))
     told = f"<h2>{HEADING}</h2>" in stated
-    derived = page_of(subject.result, subject.derived, row_texts(subject.folder), with_returned=told).removesuffix("\n")
+    derived = page_of(subject.result, subject.derived, texts_of(subject.rows), with_returned=told).removesuffix("\n")
     if subject.metrics.recallbench_version == __version__:
         found = differing_lines(stated, derived, _excerpts)
     else:
