@@ -77,7 +77,9 @@ def _find(folder: Path, progress: Progress) -> Result | None:
         try:
             return open_unchanged(kept)
         except InputError as error:
-            progress.note(f"{error.brief}: it is measured again")
+            progress.note(
+                f"{error.brief}: it can be deleted, and the cell is taken from another folder or measured again"
+            )
     return None
 
 
