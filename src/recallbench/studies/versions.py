@@ -12,6 +12,7 @@ from recallbench import __version__
 from recallbench.compare.pairs import pair
 from recallbench.confidential import concealed
 from recallbench.errors import Blocked, UsageError
+from recallbench.escaping.paths import last_names
 from recallbench.progress import Progress
 from recallbench.reports import versions_page
 from recallbench.reports.cells import system
@@ -29,7 +30,6 @@ from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import PRIMARY
 from recallbench.scoring.paired import Paired, holm
 from recallbench.stores.postgres.databases import NotInstalled, database_with
-from recallbench.studies.reasons import without_folders
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def _measure(options: Options, dsn: str, version: str, progress: Progress, today
 def _failure(version: str, status: str, blocked: Blocked, progress: Progress) -> _Attempt:
     # What was expected is left out: it may list every version there is.
     problem = "; ".join(part for part in (blocked.problem, blocked.found) if part).replace("\n", " ")
-    reason = without_folders(problem)
+    reason = last_names(problem)
     progress.note(f"{version} {status}: {reason}")
     return _Attempt(version, None, status, reason)
 

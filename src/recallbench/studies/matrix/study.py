@@ -16,6 +16,7 @@ from recallbench.addresses import recorded_name
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.corpora.records import Corpus
 from recallbench.errors import Blocked, InputError, RecallBenchError, UsageError
+from recallbench.escaping.paths import last_names
 from recallbench.interruption import InterruptedWithResult
 from recallbench.progress import Progress
 from recallbench.reports.matrix.document import MatrixDocument, read_matrix
@@ -30,7 +31,6 @@ from recallbench.studies.matrix.cell import MeasuredCell, measure_cell
 from recallbench.studies.matrix.parts import matrix_document
 from recallbench.studies.matrix.windows import WindowedEncoder
 from recallbench.studies.matrix.writing import write_matrix
-from recallbench.studies.reasons import without_folders
 
 NAME = "matrix"
 """In place of a corpus, in the folder that results lie in by default."""
@@ -162,7 +162,7 @@ def _measure(
             for encoder, plan in zip(encoders, of_corpus, strict=True):
                 if isinstance(opened, RecallBenchError):
                     progress.note(f"{encoder.name} on {plan.corpus.name} failed: {opened.brief}")
-                    yield MeasuredCell(encoder, plan.corpus.name, failure=without_folders(opened.brief))
+                    yield MeasuredCell(encoder, plan.corpus.name, failure=last_names(opened.brief))
                 else:
                     yield measure_cell(encoder, plan, opened, parent, study, progress, today)
                 advance(1)
