@@ -36,11 +36,13 @@ def test_the_nearest_name_is_found(name: str, meant: str) -> None:
         ("run realtalk --embedder minilm@128", "what to do: --embedder minilm --max-tokens 128"),
         ("run realtalk --embedder minilm --max-tokens 9999", "what to do: --max-tokens 512, or leave it out"),
         ("run hub:lmeb#LoCoMo", "recallbench evaluate 'hub:lmeb#LoCoMo'"),
+        ("run realtalk --corpus-file one.json", "found: a file; realtalk is a folder"),
         ("evaluate realtalk", "what to do: recallbench run realtalk"),
         ("table parent", "what to do: recallbench table parent/*"),
     ],
 )
 def test_a_refusal_tells_what_to_type(tmp_path: Path, words: str, remedy: str) -> None:
+    (tmp_path / "one.json").touch()
     inside = tmp_path / "parent" / "bm25_20261120"
     inside.mkdir(parents=True)
     for name in ("raw_retrievals.jsonl", "manifest.json"):
