@@ -64,6 +64,8 @@ def test_every_corpus_at_hand_is_measured_audited_and_shown_in_one_table(
     ]
     assert "longmemeval is left out" in done.stderr
     folders = sorted(str(path) for path in (tmp_path / "out").iterdir())
+    names = [Path(folder).name.split("_", 2)[2] for folder in folders]
+    assert names == ["beam-100k", "realtalk", "realtalk-turns"]
     audited = recallbench("audit", *folders, cwd=tmp_path, env=here)
     assert audited.stdout.count("verdict: UNVERIFIED (pending: committed)") == 3
     assert "  fail " not in audited.stdout

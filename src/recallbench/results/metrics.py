@@ -11,7 +11,7 @@ from pydantic import Field
 from recallbench.results.answers_part import AnswersPart
 from recallbench.results.canary_part import CanaryPart
 from recallbench.results.matching_part import MatchingPart
-from recallbench.results.metrics_part import MetricsPart
+from recallbench.results.metrics_part import MetricsPart, left_out
 from recallbench.results.pipeline_part import PipelinePart
 from recallbench.results.sets.labels_part import LabelsPart
 from recallbench.results.time.later_part import LaterPart
@@ -277,16 +277,10 @@ class Metrics(MetricsPart):
     estimates: dict[str, list[EstimatePart]] = Field(description="by slice: `overall`, then each kind")
     denominators: list[DenominatorPart]
     control_bm25: dict[str, list[EstimatePart]] = Field(description="the lexical control, scored like the store")
-    control_static: dict[str, list[EstimatePart]] | None = Field(
-        default=None,
-        exclude_if=lambda value: value is None,
-        description="the static control, scored like the store; left out where it was not asked for",
+    control_static: dict[str, list[EstimatePart]] | None = left_out(
+        "the static control, scored like the store; left out where it was not asked for"
     )
-    static_fingerprint: dict[str, str] | None = Field(
-        default=None,
-        exclude_if=lambda value: value is None,
-        description="all that decides the static control's vectors",
-    )
+    static_fingerprint: dict[str, str] | None = left_out("all that decides the static control's vectors")
     exposure: ExposurePart | None
     abstention: AbstentionPart | None
     coverage: CoveragePart | None = Field(
@@ -297,56 +291,32 @@ class Metrics(MetricsPart):
     )
     gates: list[GatePart]
     verdict: VerdictPart
-    tenants: dict[str, list[EstimatePart]] | None = Field(
-        default=None,
-        exclude_if=lambda value: value is None,
-        description="a labelled set's measures by tenant, where it tells several apart",
+    tenants: dict[str, list[EstimatePart]] | None = left_out(
+        "a labelled set's measures by tenant, where it tells several apart"
     )
-    abilities: dict[str, list[EstimatePart]] | None = Field(
-        default=None,
-        exclude_if=lambda value: value is None,
-        description="the kinds rolled up into the abilities that the corpus' paper names, where it names some",
+    abilities: dict[str, list[EstimatePart]] | None = left_out(
+        "the kinds rolled up into the abilities that the corpus' paper names, where it names some"
     )
-    worst: list[WorstPart] | None = Field(
-        default=None,
-        exclude_if=lambda value: value is None,
-        description="a labelled set's questions with the lowest mrr@50, then the least gold found, at most 20",
+    worst: list[WorstPart] | None = left_out(
+        "a labelled set's questions with the lowest mrr@50, then the least gold found, at most 20"
     )
-    labels: LabelsPart | None = Field(
-        default=None, exclude_if=lambda value: value is None, description="how old a labelled set's labels are"
+    labels: LabelsPart | None = left_out("how old a labelled set's labels are")
+    hub: HubPart | None = left_out("where a labelled set of the hub is from")
+    canary: CanaryPart | None = left_out(
+        "the canary of one's own whose questions were asked; left out for any other set"
     )
-    hub: HubPart | None = Field(
-        default=None, exclude_if=lambda value: value is None, description="where a labelled set of the hub is from"
+    matching: MatchingPart | None = left_out("how expected texts became gold, where they did; ids are gold elsewhere")
+    time: VisiblePart | None = left_out(
+        "how questions were held to what was said before them; left out where the corpus does not ask it"
     )
-    canary: CanaryPart | None = Field(
-        default=None,
-        exclude_if=lambda value: value is None,
-        description="the canary of one's own whose questions were asked; left out for any other set",
+    later: LaterPart | None = left_out(
+        "what sessions dated after their question are worth, where the corpus lets it see them"
     )
-    matching: MatchingPart | None = Field(
-        default=None,
-        exclude_if=lambda value: value is None,
-        description="how expected texts became gold, where they did; ids are gold elsewhere",
+    pipeline: PipelinePart | None = left_out(
+        "the stages between a question and its ranking; left out where a search stands alone"
     )
-    time: VisiblePart | None = Field(
-        default=None,
-        exclude_if=lambda value: value is None,
-        description="how questions were held to what was said before them; left out where the corpus does not ask it",
-    )
-    later: LaterPart | None = Field(
-        default=None,
-        exclude_if=lambda value: value is None,
-        description="what sessions dated after their question are worth, where the corpus lets it see them",
-    )
-    pipeline: PipelinePart | None = Field(
-        default=None,
-        exclude_if=lambda value: value is None,
-        description="the stages between a question and its ranking; left out where a search stands alone",
-    )
-    answers: AnswersPart | None = Field(
-        default=None,
-        exclude_if=lambda value: value is None,
-        description="what was answered from the rankings, where the pipeline answers; its rows are in answers.jsonl",
+    answers: AnswersPart | None = left_out(
+        "what was answered from the rankings, where the pipeline answers; its rows are in answers.jsonl"
     )
     reproduction: str | None = Field(
         default=None,

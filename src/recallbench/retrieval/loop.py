@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from recallbench.corpora.records import Haystack
 from recallbench.embedding.embedder import Embedder, Embeddings
+from recallbench.errors import Blocked, InputError
+from recallbench.escaping.terminal import shortened
 from recallbench.machine_load import MachineReading
 from recallbench.progress import Advance, Progress
 from recallbench.retrieval.at_once import Attempt
@@ -33,6 +36,7 @@ from recallbench.retrieval.timing import (
     Timings,
     sample_evenly,
 )
+from recallbench.stores.outside.answer import question_of
 from recallbench.stores.store import Hit, Item, Matrix, Store
 
 COMPARING = "trying the pipeline without each stage"
@@ -203,6 +207,31 @@ def ask(
 
     `callers` are further handles of the store, which ask at the same time as it; nothing is timed meanwhile.
     """
+    with _naming_question(requests):
+        _ask(store, requests, result, advance, timed, progress, callers)
+
+
+@contextmanager
+def _naming_question(requests: Sequence[Request]) -> Iterator[None]:
+    """Put the id of a question beside its text, where that stands in a failure and is of one question alone."""
+    try:
+        yield
+    except (InputError, Blocked) as error:
+        asked = [request.question for request in requests if question_of(request.query) in error.problem]
+        if len(asked) == 1:
+            error.problem += f" (id {shortened(asked[0].label)})"
+        raise
+
+
+def _ask(
+    store: Store,
+    requests: Sequence[Request],
+    result: Retrieval,
+    advance: Advance,
+    timed: frozenset[int],
+    progress: Progress,
+    callers: Sequence[Store],
+) -> None:
     calls, timings, failures = result.calls, result.timings, result.failures
     sample = [request for i, request in enumerate(requests, start=len(result.rankings)) if i in timed]
     for request in sample[:COLD_SAMPLE]:
