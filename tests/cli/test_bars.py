@@ -15,7 +15,7 @@ def test_pace_gives_rate_and_time_left() -> None:
     assert pace(50, 200, "texts", 5.0) == "10.0 texts/s, 0:15 left"
     assert pace(0, 200, "texts", 5.0) == "0.0 texts/s"
     assert pace(3_000_000, None, "B", 2.0) == "1.5 MB/s"
-    assert pace(1, 7201, "texts", 1.0) == "1.0 texts/s, 120:00 left"
+    assert pace(1, 7201, "texts", 1.0) == "1.0 texts/s, 2:00:00 left"
 
 
 def printed_lines(code: str, tmp_path: Path) -> list[str]:

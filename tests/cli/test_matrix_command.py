@@ -34,6 +34,9 @@ def waits(texts):
         time.sleep(0.02)
     return [[0.0, 1.0, 0.0] for _ in texts]
 
+def stops(texts):
+    raise KeyboardInterrupt
+
 def fails(texts):
     raise RuntimeError("no weights today")
 '''
@@ -127,19 +130,25 @@ def test_a_killed_matrix_goes_on_and_a_damaged_cell_is_measured_again(workspace:
     assert process.wait() == -signal.SIGKILL
     (measured,) = (workspace / "out/cells").glob("*/")
     assert folders(workspace) == []
-    before = {
-        path: path.stat().st_mtime_ns for path in (*measured.iterdir(), *(workspace / "out/cells").glob("*.json"))
-    }
+    before = {path: path.stat().st_mtime_ns for path in (*measured.iterdir(), *(workspace / "out/efforts").iterdir())}
     (workspace / "go").touch()
     again = recallbench(*words, cwd=workspace)
     assert again.returncode == 0
     assert "1 of 2 cells had been measured before, and were read." in again.stdout
     assert [cell["kept"] for cell in document(folders(workspace)[0])["cells"]] == [True, False]
     assert {path: path.stat().st_mtime_ns for path in before} == before
+    noted = [word for word in words if word != "-q"]
+    (standing,) = folders(workspace)
+    repeated = recallbench(*noted, cwd=workspace)
+    assert f"nothing was measured, and {standing.relative_to(workspace)} says the same" in repeated.stderr
+    assert repeated.stdout == again.stdout
+    assert folders(workspace) == [standing]
     (measured / "run.trec").write_text("")
-    damaged = recallbench(*(word for word in words if word != "-q"), cwd=workspace)
+    damaged = recallbench(*noted, cwd=workspace)
     assert damaged.returncode == 0
-    assert f"{measured.relative_to(workspace)} is not as its manifest says" in damaged.stderr
+    (told,) = [line for line in damaged.stderr.splitlines() if " can be deleted" in line]
+    assert told.startswith(f"{measured.relative_to(workspace)} is not as its manifest says; ")
+    assert "run.trec" in told
     last = document(folders(workspace)[-1])["cells"]
     assert [cell["kept"] for cell in last] == [False, True]
     assert last[0]["folder"] == f"../cells/{measured.name}_2"
@@ -147,6 +156,7 @@ def test_a_killed_matrix_goes_on_and_a_damaged_cell_is_measured_again(workspace:
 
 def test_a_cell_that_fails_is_named_and_the_others_go_on(workspace: Path) -> None:
     corpora = f"--corpora={workspace / 'team'},locomo"
+    (workspace / "locomo").mkdir()  # is not taken for the corpus of that name
     words = (corpora, "--encoders", "python:enc:fails,python:enc:same")
     done = recallbench("matrix", *words, "--out", "out", "--no-download", cwd=workspace)
     assert done.returncode == 1
@@ -172,13 +182,19 @@ def test_a_cell_that_fails_is_named_and_the_others_go_on(workspace: Path) -> Non
     [
         ("hash,minilmm", "canary-locomo", "there is no encoder called 'minilmm'"),
         ("hash@64", "canary-locomo", "hash has a length of its own"),
-        ("hash,hash", "canary-locomo", "hash is named twice"),
         ("hash", "canary-locomo,nowhere", "nowhere"),
         ("hash", "", "a matrix has encoders and corpora"),
+        ("hash", "canary-locomo --store=bm25", "a store that searches vectors: a matrix compares encoders"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_runs(tmp_path: Path, encoders: str, corpora: str, words: str) -> None:
-    done = recallbench("matrix", "--encoders", encoders, "--corpora", corpora, "--out", "out", cwd=tmp_path)
+    done = recallbench("matrix", "--encoders", encoders, "--out", "out", *f"--corpora={corpora}".split(), cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_an_interrupted_matrix_says_how_many_cells_are_kept(workspace: Path) -> None:
+    done = recallbench(*MATRIX, "python:enc:same,python:enc:stops", cwd=workspace)
+    assert done.returncode == 130
+    assert "1 of 2 cells is kept: the same command goes on from there" in done.stderr

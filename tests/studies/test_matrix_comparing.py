@@ -6,7 +6,7 @@ from hit_rankings import hits, rankings
 from recallbench.progress import Silent
 from recallbench.reports.matrix.document import BM25, EncoderPart
 from recallbench.scoring.measures.registry import parse
-from recallbench.studies.matrix.comparing import compare_corpus, compare_together
+from recallbench.studies.matrix.comparing import asking_again, compare_corpus, compare_together
 
 ANY = [parse("recall_any@1")]
 
@@ -54,3 +54,9 @@ def test_together_are_the_systems_of_every_corpus_best_first() -> None:
     assert [(part.system, part.values["recall_any@1"]) for part in together] == [("a@128", 0.55), ("a@512", 0.5)]
     assert {pair.corpus for pair in pairs} == {""}
     assert compare_together(corpora[:1], ["one"], ENCODERS, ANY, Silent()) == ([], [])
+
+
+def test_questions_that_two_corpora_share_count_in_the_first_one() -> None:
+    assert asking_again(["realtalk", "locomo", "realtalk-turns"]) == ["realtalk-turns"]
+    assert asking_again(["realtalk-turns", "realtalk"]) == ["realtalk"]
+    assert asking_again(["realtalk-turns", "locomo"]) == []

@@ -37,10 +37,13 @@ def test_a_probe_embeds_at_most_64_segments_until_it_took_long_enough() -> None:
 def test_the_effort_of_another_processor_is_measured_anew(tmp_path: Path) -> None:
     effort = measure_effort(HashEmbedder(), [haystack("a", 3)], timed=False)
     assert (effort.cpu, effort.cores) == (cpu_model(), os.cpu_count())
-    assert kept_effort(tmp_path / "cell") is None
-    keep_effort(tmp_path / "cell", effort)
-    assert kept_effort(tmp_path / "cell") == effort
-    keep_effort(tmp_path / "cell", effort.model_copy(update={"cpu": "Slow 1"}))
-    assert kept_effort(tmp_path / "cell") is None
-    (tmp_path / "cell.effort.json").write_text("{}")
-    assert kept_effort(tmp_path / "cell") is None
+    cell = tmp_path / "cells/cell"
+    cell.mkdir(parents=True)
+    assert kept_effort(cell) is None
+    keep_effort(cell, effort)
+    assert kept_effort(cell) == effort
+    assert list((tmp_path / "cells").iterdir()) == [cell]  # so that `recallbench table cells/*` takes results alone
+    keep_effort(cell, effort.model_copy(update={"cpu": "Slow 1"}))
+    assert kept_effort(cell) is None
+    (tmp_path / "efforts/cell.json").write_text("{}")
+    assert kept_effort(cell) is None

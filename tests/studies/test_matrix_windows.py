@@ -21,10 +21,27 @@ def test_a_window_stands_behind_the_last_at_and_a_revision_is_none() -> None:
     assert [each.name for each in read[1:]] == ["path:a-b@64", HUB, f"{HUB}@128"]
 
 
-@pytest.mark.parametrize("word", ["path:model@7", "path:model@0", "hash@256"])
-def test_a_window_that_can_not_be_kept_is_refused(word: str) -> None:
-    with pytest.raises(UsageError):
+@pytest.mark.parametrize(
+    ("word", "remedy"),
+    [
+        ("path:model@7", "write @8 or more, or path:model alone for its own length"),
+        ("path:model@0", "write @8 or more, or path:model alone for its own length"),
+        ("minilm@513", "write @512 or less, or minilm alone for its own length"),
+        ("hash@256", "write hash alone for its own length"),
+        ("bge-m3@64", "write bge-m3 alone for its own length"),
+    ],
+)
+def test_a_window_that_can_not_be_kept_is_refused_in_its_own_words(word: str, remedy: str) -> None:
+    with pytest.raises(UsageError) as refused:
         read_encoders([word])
+    assert refused.value.remedy == remedy
+    assert "--" not in str(refused.value)
+
+
+@pytest.mark.parametrize("words", [["hash", "hash"], ["minilm", "minilm@512"], ["path:model@64", "path:model@64"]])
+def test_one_encoder_of_one_length_is_refused_twice(words: list[str]) -> None:
+    with pytest.raises(UsageError, match="is named twice"):
+        read_encoders(words)
 
 
 def test_neighbours_are_windows_of_one_encoder_by_their_length() -> None:

@@ -16,6 +16,7 @@ from recallbench.escaping.markdown import code, inline
 from recallbench.escaping.terminal import visible
 from recallbench.protocol.frozen import load, read_data
 from recallbench.reports.cells import interval
+from recallbench.reports.own_encoder import encoder_words
 from recallbench.results.metrics import EstimatePart, HeadlinePart
 from recallbench.results.result import Result, repository_path
 
@@ -142,7 +143,7 @@ def _remedy(cited: AuditedResult, as_deviation: bool, reasons: Sequence[str]) ->
 def text(citation: Citation, markdown: bool = False) -> str:
     """Return the citation as a release note has it; each line names what it takes to check its figures."""
     result, metrics = citation.cited.result, citation.cited.result.metrics
-    what = f"corpus {metrics.corpus.name}, embedder {metrics.embedder_name}, store {metrics.store.name}"
+    what = f"corpus {metrics.corpus.name}, embedder {encoder_words(metrics)}, store {metrics.store.name}"
     if citation.deviations:
         lines = [
             f"Deviations from the frozen rules ({metrics.protocol.version}): {'; '.join(citation.deviations)}.",
@@ -235,7 +236,7 @@ def document(citation: Citation) -> dict[str, object]:
         "protocol_version": metrics.protocol.version,
         "clarifications_sha256": load().clarifications_sha256,
         "corpus": metrics.corpus.name,
-        "embedder": metrics.embedder_name,
+        "embedder": encoder_words(metrics),
         "result": described(citation.cited),
         "previous": None if citation.previous is None else described(citation.previous),
         "differences": [

@@ -14,6 +14,7 @@ from recallbench.errors import UsageError
 from recallbench.escaping.markdown import code, inline
 from recallbench.protocol.history import DeviationRecord, HistoryEntry, with_entry
 from recallbench.reports.cells import figure
+from recallbench.reports.own_encoder import encoder_words
 from recallbench.reports.table import Table
 from recallbench.results.result import Result, open_unchanged
 from recallbench.whole_file import write_errors, write_whole
@@ -93,7 +94,7 @@ def _origin(word: str, result: Result, file: Path) -> str:
     metrics = result.metrics
     return (
         f"- {word}: {code(where)}, manifest sha256 {result.manifest_sha256}; "
-        f"{inline(f'{metrics.corpus.name}, {metrics.embedder_name}, {metrics.store.name} ({result.version})')}, "
+        f"{inline(f'{metrics.corpus.name}, {encoder_words(metrics)}, {metrics.store.name} ({result.version})')}, "
         f"n = {metrics.headline[0].estimate.n if metrics.headline else 0}"
     )
 

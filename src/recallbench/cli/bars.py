@@ -158,7 +158,9 @@ def pace(done: int, total: int | None, unit: str, elapsed: float) -> str:
     if total is None or not rate:
         return speed
     minutes, seconds = divmod(round(max(total - done, 0) / rate), 60)
-    return f"{speed}, {minutes}:{seconds:02d} left"
+    hours, minutes = divmod(minutes, 60)
+    left = f"{hours}:{minutes:02d}" if hours else f"{minutes}"
+    return f"{speed}, {left}:{seconds:02d} left"
 
 
 def _bar() -> RichProgress:

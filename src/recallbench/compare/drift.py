@@ -18,6 +18,7 @@ from recallbench.escaping.terminal import visible
 from recallbench.reports import drift as parts
 from recallbench.reports.cells import system
 from recallbench.reports.comparison import LEVEL
+from recallbench.reports.own_encoder import encoder_words
 from recallbench.results.dated import by_start
 from recallbench.results.folder import BLOCKED
 from recallbench.results.metrics import Metrics
@@ -86,7 +87,7 @@ def drift(folders: Sequence[Path], measure: Measure, rules: Sequence[Rule] = ())
         recallbench_version=__version__,
         measure=str(measure),
         corpus=visible(comparable[-1].metrics.corpus.name),
-        system=visible(f"{system(comparable[-1].metrics)} with {comparable[-1].metrics.embedder_name}"),
+        system=visible(f"{system(comparable[-1].metrics)} with {encoder_words(comparable[-1].metrics)}"),
         nights=night_parts,
         left_out=[parts.LeftOutPart(folder=str(folder), reason=reason) for folder, reason in left_out],
         trend=trend_part,

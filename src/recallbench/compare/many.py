@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recallbench.compare.pairs import pair, same_questions
 from recallbench.reports.comparison import LEVEL
@@ -31,18 +32,20 @@ def every_pair(size: int) -> list[Places]:
     return list(combinations(range(size), 2))
 
 
-def alike(rankings: Sequence[Rankings], measure: Measure) -> list[list[int]]:
-    """Return the places of the systems, those together that have the same value for every question."""
-    groups: dict[bytes, list[int]] = {}
-    for place, each in enumerate(rankings):
-        groups.setdefault(each.values(measure)[each.counted(measure)].tobytes(), []).append(place)
-    return list(groups.values())
+def alike(rankings: Sequence[Rankings], measure: Measure) -> list[int]:
+    """Return by system the first that has the same value for every question: itself, where none before it has."""
+    return _first_alike([each.values(measure)[each.counted(measure)] for each in rankings])
 
 
 def paired_systems(rankings: Sequence[Rankings], measure: Measure, places: Iterable[Places]) -> list[SystemPair]:
-    """Return the comparison of each of these pairs, corrected by Holm for all of them."""
+    """Return the comparison of each of these pairs, corrected by Holm for all of them.
+
+    Systems that have the same value for every question count as one there: between them no test could ever find
+    anything, and against any other they give the same one.
+    """
     pairs = list(places)
-    return _corrected(pairs, [pair(rankings[first], rankings[second], [measure])[0] for first, second in pairs])
+    compared = [pair(rankings[first], rankings[second], [measure])[0] for first, second in pairs]
+    return _corrected(pairs, compared, alike(rankings, measure))
 
 
 def paired_over_corpora(
@@ -70,7 +73,7 @@ def paired_over_corpora(
     ]
     pairs = list(places)
     compared = [paired_columns(values[first][:, None], values[second][:, None], clusters)[0] for first, second in pairs]
-    return _corrected(pairs, compared)
+    return _corrected(pairs, compared, _first_alike(values))
 
 
 def letters_of(values: Sequence[float], pairs: Iterable[SystemPair]) -> list[str]:
@@ -82,6 +85,16 @@ def letters_of(values: Sequence[float], pairs: Iterable[SystemPair]) -> list[str
     return [letters[place_of[system]] for system in range(len(values))]
 
 
-def _corrected(places: Sequence[Places], compared: Sequence[Paired]) -> list[SystemPair]:
-    adjusted = holm([paired.test.p for paired in compared])
-    return [SystemPair(*each) for each in zip(places, compared, adjusted, strict=True)]
+def _first_alike(values: Sequence[NDArray[np.float64]]) -> list[int]:
+    firsts: dict[bytes, int] = {}
+    return [firsts.setdefault(column.tobytes(), place) for place, column in enumerate(values)]
+
+
+def _corrected(places: Sequence[Places], compared: Sequence[Paired], firsts: Sequence[int]) -> list[SystemPair]:
+    tests = [frozenset((firsts[first], firsts[second])) for first, second in places]
+    ps = {test: paired.test.p for test, paired in zip(tests, compared, strict=True) if len(test) > 1}
+    adjusted = dict(zip(ps, holm(list(ps.values())), strict=True))
+    return [
+        SystemPair(pair, paired, adjusted.get(test, 1.0))
+        for pair, paired, test in zip(places, compared, tests, strict=True)
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import comb
 
 from recallbench import __version__
 from recallbench.compare.control import control_rankings
@@ -21,7 +22,6 @@ from recallbench.reports.returned import returned_sentences
 from recallbench.reports.standings import ApartPart, ControlPart, StandingPart, Standings
 from recallbench.results.latency import build_seconds, other_hardware, query_times
 from recallbench.results.metrics import OVERALL, EstimatePart
-from recallbench.results.rankings import Rankings
 from recallbench.results.result import Result
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.quantiles import quantile
@@ -50,7 +50,9 @@ def standings(
     chosen = max(comparable_groups(reaching, why_not_beside), key=len)
     parts = {entrant.name: entrant.rankings.estimates(measures) if entrant in reaching else [] for entrant in entrants}
     ranked = sorted(chosen, key=lambda entrant: -(parts[entrant.name][0].value or 0.0))
-    letters, tests = _letters([entrant.rankings for entrant in ranked], measures[0])
+    rankings = [entrant.rankings for entrant in ranked]
+    compared = paired_systems(rankings, measures[0], every_pair(len(ranked)))
+    letters = letters_of([parts[entrant.name][0].value or 0.0 for entrant in ranked], compared)
     settings = _differing_settings(ranked)
     return Standings(
         schema_version="1",
@@ -62,7 +64,7 @@ def standings(
             for entrant, letter in zip(ranked, letters, strict=True)
         ],
         controls=_controls(ranked, parts, measures),
-        tests=tests,
+        tests=comb(len(set(alike(rankings, measures[0]))), 2),
         apart=[
             *(
                 ApartPart(
@@ -105,23 +107,6 @@ def _too_shallow(entrant: Entrant, measures: Sequence[Measure]) -> str:
     depth = _depth(entrant)
     beyond = next((measure for measure in measures if measure.k > depth), None)
     return f"depth: {depth}, which {beyond} is beyond" if beyond else ""
-
-
-def _letters(ranked: Sequence[Rankings], measure: Measure) -> tuple[list[str], int]:
-    """Return the letters of systems, best first, and how many pairs were tested.
-
-    Systems that have the same value for every question are tested as one: between them no test could ever find
-    anything, and against any other they give the same one.
-    """
-    groups = alike(ranked, measure)
-    pairs = every_pair(len(groups))
-    compared = paired_systems([ranked[places[0]] for places in groups], measure, pairs)
-    by_place = {
-        place: letter
-        for places, letter in zip(groups, letters_of(range(len(groups), 0, -1), compared), strict=True)
-        for place in places
-    }
-    return [by_place[place] for place in range(len(ranked))], len(pairs)
 
 
 def _standing(entrant: Entrant, estimates: list[EstimatePart], letters: str, settings: Sequence[str]) -> StandingPart:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recallbench.compare.thresholds_file import AtLoad
+from recallbench.reports.own_encoder import encoder_words
 from recallbench.reports.thresholds import GateThreshold, Outcome
 from recallbench.results.latency import differing_hardware
 from recallbench.results.load.levels import LatencyDocument, LevelPart, MeasuredSystemPart
@@ -102,7 +103,7 @@ def _differences(result: Result, study: LatencyDocument, system: MeasuredSystemP
     for what, ours, theirs in (
         ("corpus", metrics.corpus.sha256[:12], study.dataset_sha256[:12]),
         ("store", metrics.store.name, system.store),
-        ("encoder", metrics.embedder_name, system.embedder or "no embedder"),
+        ("encoder", encoder_words(metrics), system.embedder or "no embedder"),
         ("pipeline", metrics.pipeline.words if metrics.pipeline else "none", system.pipeline or "none"),
         ("depth", str(metrics.retrieval.depth), str(study.depth)),
         *of_store,

@@ -13,6 +13,7 @@ from recallbench.corpora.labelled_sets.set_name import is_set_name, parse_set_na
 from recallbench.corpora.registry import CORPORA
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import system
+from recallbench.reports.own_encoder import encoder_words
 from recallbench.reports.units.units_part import CorpusUnitPart, UnitRowPart, UnitsPart
 from recallbench.results.metrics import Metrics
 from recallbench.results.rankings import Rankings
@@ -109,7 +110,7 @@ def _controls(
 
 def _system(entrant: Entrant) -> tuple[str, str]:
     metrics = _metrics(entrant)
-    return visible(system(metrics)), visible(metrics.embedder_name)
+    return visible(system(metrics)), visible(encoder_words(metrics))
 
 
 def _unit_of_set(entrant: Entrant) -> str:

@@ -9,10 +9,15 @@ from recallbench.results.metrics import Metrics
 
 def encoder_words(metrics: Metrics) -> str:
     """Return an encoder's name, and its length where that is not the registered one."""
-    name = metrics.embedder_name
-    read = metrics.embedder.fingerprint.get("max_tokens") if metrics.embedder else None
+    fingerprint = metrics.embedder.fingerprint if metrics.embedder else {}
+    return encoder_at(metrics.embedder_name, fingerprint.get("max_tokens"))
+
+
+def encoder_at(name: str, tokens: int | str | None) -> str:
+    """Return an encoder's name, and how many tokens it reads where those are not the registered ones."""
     registered = ENCODERS.get(name)
-    return name if registered is None or read in (None, str(registered.max_tokens)) else f"{name} at {read} tokens"
+    as_registered = registered is None or tokens is None or str(tokens) == str(registered.max_tokens)
+    return name if as_registered else f"{name} at {tokens} tokens"
 
 
 def encoder_remarks(metrics: Metrics) -> list[str]:

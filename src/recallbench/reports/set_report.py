@@ -9,7 +9,8 @@ from recallbench.reports.canary.drawn import canary_sentences
 from recallbench.reports.cells import figure, share
 from recallbench.reports.slices import slice_table
 from recallbench.reports.table import Table
-from recallbench.results.metrics import HubPart, LabelsPart, Metrics
+from recallbench.results.metrics import HubPart, Metrics
+from recallbench.results.sets.labels_part import LabelsPart
 
 NAMED = 5
 """How many counts that are not as published are named."""

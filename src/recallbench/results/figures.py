@@ -22,6 +22,7 @@ from recallbench.results.match_figures import match_figures
 from recallbench.results.matching_part import MatchingPart
 from recallbench.results.question_slices import ability_slices, kind_slices, tenant_slices
 from recallbench.results.set_figures import hub_files, label_ages, worst_questions
+from recallbench.results.sets.labels_part import LabelsPart
 from recallbench.results.time.later_figures import later_part
 from recallbench.results.time.later_part import LaterPart
 from recallbench.results.time.visible_figures import time_part
@@ -55,7 +56,7 @@ class Figures(TypedDict):
     tenants: EstimateTable | None
     abilities: EstimateTable | None
     worst: list[parts.WorstPart] | None
-    labels: parts.LabelsPart | None
+    labels: LabelsPart | None
     hub: parts.HubPart | None
     canary: CanaryPart | None
     matching: MatchingPart | None

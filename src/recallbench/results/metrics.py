@@ -13,6 +13,7 @@ from recallbench.results.canary_part import CanaryPart
 from recallbench.results.matching_part import MatchingPart
 from recallbench.results.metrics_part import MetricsPart
 from recallbench.results.pipeline_part import PipelinePart
+from recallbench.results.sets.labels_part import LabelsPart
 from recallbench.results.time.later_part import LaterPart
 from recallbench.results.time.visible_part import VisiblePart
 from recallbench.scoring.depth import DEEPEST
@@ -193,45 +194,6 @@ class CoveragePart(MetricsPart):
     segments: int = Field(description="that at least one asked question may be answered from")
     gold: int = Field(description="of these, how many answer at least one asked question")
     at: list[CoveredPart] = Field(description="by k, the last one the depth of the rankings")
-
-
-class LabelsPart(MetricsPart):
-    """When the gold of a labelled set was last looked at."""
-
-    dated: int
-    undated: int
-    oldest: str | None = Field(description="day of the oldest label, ISO 8601")
-    newest: str | None
-    unjudged: int = Field(
-        default=0,
-        exclude_if=lambda count: count == 0,
-        description="queries that the judgements say nothing of, and that were passed over",
-    )
-    irrelevant: int = Field(
-        default=0,
-        exclude_if=lambda count: count == 0,
-        description="queries whose judgements are all of grade 0, and that were passed over",
-    )
-    unanswerable: int = Field(
-        default=0,
-        exclude_if=lambda count: count == 0,
-        description="queries whose judgements name nothing that they may be answered from, and that were passed over",
-    )
-    unknown_gold: int = Field(
-        default=0,
-        exclude_if=lambda count: count == 0,
-        description="judgements of a published set that name no document which their query may be answered from",
-    )
-    unknown_candidates: int = Field(
-        default=0,
-        exclude_if=lambda count: count == 0,
-        description="candidates of a published set that name no document",
-    )
-    unlisted: int = Field(
-        default=0,
-        exclude_if=lambda count: count == 0,
-        description="queries without candidates in a set that has some: they may be answered from its whole corpus",
-    )
 
 
 class HubFilePart(MetricsPart):

@@ -8,6 +8,7 @@ import numpy as np
 
 from recallbench.corpora.records import Question, Survey
 from recallbench.results import metrics as parts
+from recallbench.results.sets.labels_part import LabelsPart
 from recallbench.scoring.editions import FIRST, Edition
 from recallbench.scoring.judgement import Judged
 
@@ -34,10 +35,10 @@ def worst_questions(questions: Sequence[Question], judged: Judged, k: int) -> li
     ]
 
 
-def label_ages(questions: Sequence[Question], survey: Survey, edition: Edition) -> parts.LabelsPart:
+def label_ages(questions: Sequence[Question], survey: Survey, edition: Edition) -> LabelsPart:
     """Return the days of the labels, and how many queries were left out for want of one."""
     days = sorted(question.labelled_at.date().isoformat() for question in questions if question.labelled_at is not None)
-    return parts.LabelsPart(
+    return LabelsPart(
         dated=len(days),
         undated=len(questions) - len(days),
         oldest=days[0] if days else None,

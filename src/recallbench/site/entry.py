@@ -10,6 +10,7 @@ from recallbench.compare.entrant import Entrant
 from recallbench.compare.standings import stated_version
 from recallbench.errors import InputError
 from recallbench.reports.cells import system_name
+from recallbench.reports.own_encoder import encoder_words
 from recallbench.results import manifest
 from recallbench.results.costs.ledgers import ledgers
 from recallbench.results.dated import start_of
@@ -97,7 +98,7 @@ def result_entry(
         started=start_of(result.folder),
         store=publishable(system_name(metrics.store.name, metrics.store.variant)),
         version=publishable(stated_version(result)) or "–",
-        embedder=publishable(metrics.embedder_name),
+        embedder=publishable(encoder_words(metrics)),
         pipeline="search alone" if pipeline is None else publishable(pipeline.words),
         command=command_line(result.environment),
         verdict=verdict,

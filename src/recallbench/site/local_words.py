@@ -11,21 +11,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from recallbench.confidential import sanitised
+from recallbench.escaping.paths import last_names
 from recallbench.escaping.terminal import visible
 from recallbench.escaping.web import address, html
 from recallbench.site.places import Place
-
-_STOP = r"/\s'\",;:()<>|`“”‘’{}"
-"""What ends the last name of a path."""
-_FOLDER = rf"[^{_STOP}]+(?: (?!--)[^{_STOP}=~]+){{0,8}}/+"
-"""A folder's name may have blanks: a word after one belongs to it where a slash follows."""
-_START = r"(?<![\w./~*%+)\]-])"
-_PATH = re.compile(
-    rf"(?:(?<=')(?=/)[^'\n]*/([^'/\n]+)(?='))"
-    rf"|(?:(?<=\")(?=/)[^\"\n]*/([^\"/\n]+)(?=\"))"
-    rf"|{_START}(?:file://)?(?:~[\w.-]*)?(?:(?<!:)/+|/(?!/))(?:{_FOLDER})*([^{_STOP}]*)"
-)
-"""An absolute path, of which the last name is kept; an address on the web is none. In quotes it ends with them."""
 
 
 class _Folders:
@@ -98,7 +87,7 @@ def _without_paths(text: str) -> str:
     if "/" not in text:
         return text
     known = _known.get()
-    return _PATH.sub(lambda path: path[1] or path[2] or path[3] or "/", known.inside(text) if known else text)
+    return last_names(known.inside(text) if known else text)
 
 
 def _any_of(folders: Iterable[str], not_after: str = "") -> re.Pattern[str]:

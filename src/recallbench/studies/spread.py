@@ -11,6 +11,7 @@ from recallbench.protocol.bands import check_band
 from recallbench.protocol.rules import CorpusRules
 from recallbench.reports import repetition as parts
 from recallbench.reports.cells import system
+from recallbench.reports.own_encoder import encoder_words
 from recallbench.results.metrics import Metrics
 from recallbench.runs.run import Outcome
 from recallbench.scoring.judgement import Floats
@@ -64,7 +65,7 @@ def summarise(
         dataset_sha256=first.dataset_sha256,
         store=system(first),
         version=first.store.version,
-        embedder=first.embedder_name,
+        embedder=encoder_words(first),
         n=int(passes[0].counted.sum()),
         deviations=[f"{deviation.kind}: {deviation.detail}" for deviation in first.deviations],
         cold=conditions[0],

@@ -12,10 +12,12 @@ from recallbench import __version__
 from recallbench.compare.pairs import pair
 from recallbench.confidential import concealed
 from recallbench.errors import Blocked, UsageError
+from recallbench.escaping.paths import last_names
 from recallbench.progress import Progress
 from recallbench.reports import versions_page
 from recallbench.reports.cells import system
 from recallbench.reports.comparison import difference_fields
+from recallbench.reports.own_encoder import encoder_words
 from recallbench.reports.versions import JSON, MARKDOWN, PAGE, PairPart, PrimaryPart, VersionPart, Versions, markdown
 from recallbench.results.folder import check_writable, folder_name, free_folder, staged
 from recallbench.results.metrics import OVERALL
@@ -28,7 +30,6 @@ from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import PRIMARY
 from recallbench.scoring.paired import Paired, holm
 from recallbench.stores.postgres.databases import NotInstalled, database_with
-from recallbench.studies.reasons import without_folders
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ def _measure(options: Options, dsn: str, version: str, progress: Progress, today
 def _failure(version: str, status: str, blocked: Blocked, progress: Progress) -> _Attempt:
     # What was expected is left out: it may list every version there is.
     problem = "; ".join(part for part in (blocked.problem, blocked.found) if part).replace("\n", " ")
-    reason = without_folders(problem)
+    reason = last_names(problem)
     progress.note(f"{version} {status}: {reason}")
     return _Attempt(version, None, status, reason)
 
@@ -132,7 +133,7 @@ def _summary(attempts: Sequence[_Attempt], outcomes: Sequence[Outcome], clustere
         protocol=first.protocol.version,
         corpus=first.corpus.name,
         dataset_sha256=first.dataset_sha256,
-        embedder=first.embedder_name,
+        embedder=encoder_words(first),
         vectors_sha256=first.embedder.vectors_sha256 if first.embedder else "",
         store=system(first),
         server=first.store.evidence.get("server", "").split(",")[0],

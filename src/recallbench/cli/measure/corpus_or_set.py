@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 def obtain_corpus(corpus: str | None, others: dict[str, Any], progress: Progress) -> Options:
     """Return the options of a run on this corpus; raises UsageError for options that are for the other kind."""
-    from recallbench.cli.measure.labelled_target import of_hub, take_target
+    from recallbench.cli.measure.labelled_target import take_target
     from recallbench.corpora.labelled_sets.canary_record import read_canary
 
     corpus = options.take_corpus(corpus, others)
     target = take_target(corpus, others)
-    labelled = of_hub(corpus) or Path(corpus).is_dir()
+    labelled = is_labelled(corpus)
     run_options = options.run_options(corpus=corpus if labelled else options.single_corpus(corpus), **others)
     unfit = (
         ("corpus_file",)
@@ -46,3 +46,11 @@ def obtain_corpus(corpus: str | None, others: dict[str, Any], progress: Progress
     if drawn is not None and (stale := drawn[0].staleness(date.today())):
         print(f"recallbench: {visible(f'the canary {corpus} is {stale}')}", file=sys.stderr)
     return replace(run_options, corpus=name, corpus_file=folder)
+
+
+def is_labelled(corpus: str) -> bool:
+    """Whether it names a labelled set; a folder with the name of a registered corpus is typed as ./NAME."""
+    from recallbench.cli.measure.labelled_target import of_hub
+    from recallbench.corpora.registry import CORPORA, GROUPS
+
+    return of_hub(corpus) or (corpus not in {*CORPORA, *GROUPS} and Path(corpus).is_dir())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,8 +32,8 @@ EXAMPLES = (
     ),
     option(
         "corpora",
-        "Corpora, separated by commas: locomo, longmemeval, realtalk, realmem, …, or labelled sets (DIR, or "
-        "hub:OWNER/NAME@<40 hex digits>).",
+        "Corpora, separated by commas: locomo, longmemeval, realtalk, …, all that are at hand, or labelled sets (DIR, "
+        "./NAME where a corpus has that name, or hub:OWNER/NAME@<40 hex digits>).",
     ),
     option("store", "The store that searches the vectors.", default="exact"),
     option("show", "Print a matrix that was measured, from its folder, and measure nothing.", type=PATH),
@@ -96,12 +97,14 @@ def _words(text: str | None) -> list[str]:
 
 def _corpora(words: list[str], others: dict[str, Any], progress: Progress) -> list[Options]:
     """Return the options of a run on each of these corpora; raises UsageError for a name that is none."""
-    from recallbench.cli.measure.corpus_or_set import obtain_corpus
-    from recallbench.cli.measure.labelled_target import of_hub
-    from recallbench.corpora.registry import names
+    from recallbench.cli.measure.corpus_or_set import is_labelled, obtain_corpus
+    from recallbench.cli.measure.run import corpora_at_hand
+    from recallbench.corpora.registry import ALL, names
 
-    labelled = {word: of_hub(word) or Path(word).is_dir() for word in words}
-    single = [name for word in words for name in ([word] if labelled[word] else names(word))]
+    single: list[str] = []
+    for word in words:
+        named = [word] if is_labelled(word) else names(word)
+        single += corpora_at_hand(os.environ, named) if word == ALL else named
     return [obtain_corpus(name, dict(others), progress) for name in single]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -119,7 +119,7 @@ def _runs(run_options: Options, corpus: str, stores: Sequence[str]) -> Iterator[
 
     for named in stores if len(stores) > 1 else ():
         check_options(named, run_options.store_options)  # before one of them is measured
-    for name in _at_hand(run_options, names(corpus)) if corpus == ALL else names(corpus):
+    for name in corpora_at_hand(run_options.environ, names(corpus)) if corpus == ALL else names(corpus):
         for store in stores or (None,):
             options = replace(run_options, corpus=name, store=store)
             if (
@@ -131,13 +131,13 @@ def _runs(run_options: Options, corpus: str, stores: Sequence[str]) -> Iterator[
             yield options
 
 
-def _at_hand(run_options: Options, corpora: Sequence[str]) -> list[str]:
+def corpora_at_hand(environ: Mapping[str, str], corpora: Sequence[str]) -> list[str]:
     """Return those of the corpora whose files are on this machine; raises Blocked where none is."""
     from recallbench.corpora.registry import why_not_at_hand
     from recallbench.errors import Blocked
     from recallbench.protocol.frozen import load
 
-    missing = {name: why_not_at_hand(name, load(), run_options.environ) for name in corpora}
+    missing = {name: why_not_at_hand(name, load(), environ) for name in corpora}
     for name, why in missing.items():
         if why:
             print(f"recallbench: {name} is left out: {why}", file=sys.stderr)

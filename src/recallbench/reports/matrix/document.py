@@ -127,6 +127,9 @@ class MatrixDocument(DocumentPart):
     together: list[TogetherPart] = Field(
         description="those measured on all corpora, best first; empty for one corpus alone"
     )
+    apart: list[str] = Field(
+        default=[], description="corpora that are not among those together: another one has the same questions"
+    )
     environment: dict[str, Any] = Field(description="machine, packages and code; the command that made it")
 
     def encoder(self, name: str) -> EncoderPart:

@@ -21,24 +21,25 @@ CAPTIONS: dict[Family, str] = {
 
 
 def cell_table(matrix: MatrixDocument, corpus: MatrixCorpusPart) -> Table:
-    """Return a row for each encoder that was measured on a corpus, best first, then the lexical control and chance."""
+    """Return a row for each encoder that was measured on a corpus and the lexical control, best first, then chance."""
     measured = [cell for cell in matrix.of_corpus(corpus.name) if not cell.failure]
     leading = matrix.measures[0]
-    ranked = sorted(measured, key=lambda cell: -(_value(cell.estimate(leading)) or 0.0))
     columns = ["encoder", "tokens"]
     for measure in matrix.measures:
         columns += [measure, f"group by {measure}", f"95% interval of {measure}"]
     columns += ["cut", "lost", "CPU s", "per CPU s", "bytes", "per KiB"]
-    rows = [_row(matrix, cell) for cell in ranked]
+    rows = [(_value(cell.estimate(leading)) or 0.0, _row(matrix, cell)) for cell in measured]
     bm25 = {estimate.measure: estimate for estimate in corpus.bm25}
     control, chance = [BM25, "–"], [CHANCE, "–"]
     for measure in matrix.measures:
         estimate = bm25.get(measure)
         control += [figure(_value(estimate)), corpus.bm25_letters.get(measure, ""), _interval(estimate)]
-        by_chance = ranked[0].estimate(measure) if ranked else None
+        by_chance = measured[0].estimate(measure) if measured else None
         chance += [figure(by_chance.chance if by_chance is not None else None), "", "–"]
     further = ["–"] * 6
-    return Table(columns, [*rows, [*control, *further], [*chance, *further]], short_names(corpus.name), ["encoder"])
+    rows.append((_value(bm25.get(leading)) or 0.0, [*control, *further]))
+    ranked = [row for _, row in sorted(rows, key=lambda row: -row[0])]
+    return Table(columns, [*ranked, [*chance, *further]], short_names(corpus.name), ["encoder"])
 
 
 def _row(matrix: MatrixDocument, cell: CellPart) -> list[str]:
@@ -81,7 +82,8 @@ def together_table(matrix: MatrixDocument) -> Table:
         ]
         for part in matrix.together
     ]
-    return Table(columns, rows, "All corpora together, each question counting once", ["system"])
+    but = f" but {', '.join(map(short_names, matrix.apart))}" if matrix.apart else ""
+    return Table(columns, rows, f"All corpora{but} together, each question counting once", ["system"])
 
 
 def pair_table(matrix: MatrixDocument, family: Family) -> Table | None:

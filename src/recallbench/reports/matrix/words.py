@@ -19,8 +19,12 @@ def title(matrix: MatrixDocument) -> str:
 
 def asked(corpus: MatrixCorpusPart) -> str:
     """Return what systems were asked of a corpus."""
-    clusters = f" in {corpus.clusters} clusters" if corpus.clusters is not None else ""
+    clusters = f" in {_clusters(corpus.clusters)}" if corpus.clusters is not None else ""
     return f"{short_names(corpus.name)}: {corpus.n:,} questions{clusters}, {corpus.segments:,} segments"
+
+
+def _clusters(count: int) -> str:
+    return f"{count} {'cluster' if count == 1 else 'clusters'}"
 
 
 def failures(matrix: MatrixDocument) -> list[str]:
@@ -51,7 +55,15 @@ def notes(matrix: MatrixDocument) -> list[str]:
         f"per CPU s: {leading} divided by these seconds. per KiB: {leading} divided by the kibibytes of a vector. Both "
         "favour what is cheap: the measure itself says what is found.",
         "cut: segments that are longer than the encoder reads. lost: the share of all tokens behind its limit.",
+        "Differences are the second system minus the first. Holm corrects within a family: the rows of one table, one "
+        f"corpus and one measure. Another family has another corrected p for the same pair. * marks {LEVEL} or below.",
+        "smallest p: the least that these questions could have reached. win/tie/loss: questions of which the second "
+        "makes more, as much, less. detectable: the true difference that would be found four times in five, before the "
+        "correction. one left out: the smallest and the largest difference when any one cluster is left out.",
     ]
+    if matrix.apart:
+        apart = ", ".join(map(short_names, matrix.apart))
+        lines.append(f"All together leaves out {apart}: another corpus here asks the same questions.")
     kept = sum(cell.kept for cell in matrix.cells)
     if kept:
         lines.append(f"{kept} of {len(matrix.cells)} cells had been measured before, and were read.")
@@ -65,11 +77,11 @@ def _out_of_reach(matrix: MatrixDocument) -> list[str]:
         pairs = [pair for pair in matrix.of_family("all") if _is_of(pair, corpus.name, matrix.measures[0])]
         least = min((pair.smallest_p for pair in pairs), default=0.0)
         if least * len(pairs) > LEVEL:
-            few = "the questions that differ" if corpus.clusters is None else f"{corpus.clusters} clusters"
+            few = "the questions that differ" if corpus.clusters is None else _clusters(corpus.clusters)
             times = f", which Holm multiplies by {len(pairs)} for so many pairs" if len(pairs) > 1 else ""
             lines.append(
                 f"{short_names(corpus.name)}: letters could tell nothing apart, whatever was found: with {few} no p "
-                f"lies below {p_text(least)}{times}. The tables below make fewer tests."
+                f"lies below {p_text(least)}{times}. The tables of differences make fewer tests."
             )
     return lines
 
@@ -81,6 +93,8 @@ def _is_of(pair: MatrixPairPart, corpus: str, measure: str) -> bool:
 def conclusion(matrix: MatrixDocument) -> str:
     """Return what is there, and what to do next."""
     measured = len(matrix.cells) - len(matrix.failed)
+    if len(matrix.cells) == 1 == measured:
+        return "The one cell was measured; it is a result of its own that recallbench audit checks."
     if matrix.failed:
         return f"{measured} of {len(matrix.cells)} cells were measured; the same command tries the others alone again."
     return f"All {measured} cells were measured; each is a result of its own that recallbench audit checks."

@@ -16,6 +16,7 @@ from recallbench.interruption import InterruptedWithResult
 from recallbench.machine_load import QUIET_RULE, MachineLoad, refuse_unquiet
 from recallbench.progress import Progress
 from recallbench.reports.load.page import page
+from recallbench.reports.own_encoder import encoder_at
 from recallbench.results import manifest
 from recallbench.results.folder import check_writable, folder_name, free_folder, staged
 from recallbench.results.load.levels import (
@@ -256,7 +257,7 @@ def _system(subject: Subject) -> MeasuredSystemPart:
         variant=variant_of(plan.store, plan.options.store_options),
         pipeline=plan.pipeline.words() if plan.pipeline else "",
         version=store.version(),
-        embedder=plan.embedder,
+        embedder=plan.embedder and encoder_at(plan.embedder, plan.options.max_tokens),
         settings=dict(store.settings()),
         evidence=dict(store.evidence()),
     )

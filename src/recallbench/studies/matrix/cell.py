@@ -9,6 +9,7 @@ from pathlib import Path
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.corpora.records import Corpus
 from recallbench.errors import InputError, RecallBenchError
+from recallbench.escaping.paths import last_names
 from recallbench.progress import Progress
 from recallbench.reports.matrix.document import EffortPart
 from recallbench.results.folder import folder_word, free_folder
@@ -19,7 +20,6 @@ from recallbench.runs.run import run
 from recallbench.studies.address import answers_address
 from recallbench.studies.matrix.effort import keep_effort, kept_effort, measure_effort
 from recallbench.studies.matrix.windows import WindowedEncoder
-from recallbench.studies.reasons import without_folders
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def measure_cell(
             keep_effort(result.folder, effort)
     except RecallBenchError as error:
         progress.note(f"{encoder.name} on {short_names(name)} failed: {error.brief}")
-        return MeasuredCell(encoder, name, failure=without_folders(error.brief))
+        return MeasuredCell(encoder, name, failure=last_names(error.brief))
     return MeasuredCell(encoder, name, result, effort, dims, kept)
 
 
@@ -77,7 +77,9 @@ def _find(folder: Path, progress: Progress) -> Result | None:
         try:
             return open_unchanged(kept)
         except InputError as error:
-            progress.note(f"{error.brief}: it is measured again")
+            progress.note(
+                f"{error.brief}: it can be deleted, and the cell is taken from another folder or measured again"
+            )
     return None
 
 
@@ -86,6 +88,7 @@ def _command(options: Options) -> tuple[str, ...]:
     words = ["run", options.corpus, "--store", options.store or "", "--embedder", options.embedder or ""]
     given = {
         "--max-tokens": options.max_tokens,
+        "--backend": None if options.backend == "auto" else options.backend,
         "--dsn": options.dsn,
         "--corpus-file": options.corpus_file,
         "--limit": options.limit,

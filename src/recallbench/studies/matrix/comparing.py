@@ -14,6 +14,7 @@ from recallbench.compare.many import (
     paired_over_corpora,
     paired_systems,
 )
+from recallbench.corpora.registry import find_entry
 from recallbench.progress import Progress
 from recallbench.reports.comparison import difference_fields
 from recallbench.reports.matrix.document import BM25, EncoderPart, Family, MatrixPairPart, TogetherPart
@@ -63,6 +64,18 @@ def compare_corpus(
     return ComparedCorpus(letters, pairs)
 
 
+def asking_again(corpora: Sequence[str]) -> list[str]:
+    """Return the corpora with the questions of one before them, such as the turns of a corpus beside its sessions."""
+    asked: set[str] = set()
+    again = []
+    for corpus in corpora:
+        questions = find_entry(corpus).questions_of or corpus
+        if questions in asked:
+            again.append(corpus)
+        asked.add(questions)
+    return again
+
+
 def compare_together(
     corpora: Sequence[Mapping[str, Rankings]],
     datasets: Sequence[str],
@@ -72,7 +85,7 @@ def compare_together(
 ) -> tuple[list[TogetherPart], list[MatrixPairPart]]:
     """Return the systems that were measured on every corpus, best first, with their pairs over all questions.
 
-    Two corpora of one dataset, such as its sessions and its turns, have the same clusters.
+    Two corpora of one dataset, such as two splits of a labelled set, have the same clusters.
     """
     systems = [system for system in corpora[0] if all(system in rankings for rankings in corpora)] if corpora else []
     if len(corpora) < 2 or len(systems) < 2:

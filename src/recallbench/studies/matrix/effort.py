@@ -78,12 +78,13 @@ def _read(embedder: Embedder, haystacks: Iterable[Haystack]) -> _Texts:
 
 
 def keep_effort(result: Path, effort: EffortPart) -> None:
-    """Keep the effort beside a result, whose folder stays as it was written."""
+    """Keep the effort of a result in a folder beside that of the results, which are as they were written."""
+    _file(result).parent.mkdir(exist_ok=True)
     write_whole(_file(result), effort.model_dump_json(indent=1) + "\n")
 
 
 def kept_effort(result: Path) -> EffortPart | None:
-    """Return what is kept beside a result; None where nothing is, and where another processor took it."""
+    """Return what is kept of a result; None where nothing is, and where another processor took it."""
     try:
         effort = EffortPart.model_validate_json(_file(result).read_bytes(), strict=True)
     except (OSError, ValidationError):
@@ -92,4 +93,4 @@ def kept_effort(result: Path) -> EffortPart | None:
 
 
 def _file(result: Path) -> Path:
-    return result.with_name(f"{result.name}.effort.json")
+    return result.parent.with_name("efforts") / f"{result.name}.json"

@@ -17,7 +17,7 @@ from recallbench.results.rankings import Rankings
 from recallbench.runs.plan import Plan
 from recallbench.scoring.measures.measure import Measure
 from recallbench.studies.matrix.cell import MeasuredCell
-from recallbench.studies.matrix.comparing import Letters, compare_corpus, compare_together, rankings_of
+from recallbench.studies.matrix.comparing import Letters, asking_again, compare_corpus, compare_together, rankings_of
 from recallbench.studies.matrix.windows import WindowedEncoder
 
 FLOAT32 = 4
@@ -38,7 +38,8 @@ def matrix_document(
     named = [_encoder(encoder, cells) for encoder in encoders]
     corpora: list[MatrixCorpusPart] = []
     parts: list[CellPart] = []
-    pairs, rankings = [], []
+    pairs = []
+    by_corpus: dict[str, Mapping[str, Rankings]] = {}
     for of_corpus in plans:
         name = of_corpus[0].corpus.name
         own = [cell for cell in cells if cell.corpus == name]
@@ -49,9 +50,16 @@ def matrix_document(
         corpora.append(_corpus(name, own, ranked, letters))
         parts += [_cell(cell, letters, folder) for cell in own]
         if ranked:
-            rankings.append(ranked)
-    datasets = [corpus.sha256 for corpus in corpora if corpus.sha256]
-    together, across = compare_together(rankings, datasets, named, measures, progress)
+            by_corpus[name] = ranked
+    apart = asking_again(list(by_corpus))
+    counted = [corpus for corpus in corpora if corpus.name in by_corpus and corpus.name not in apart]
+    together, across = compare_together(
+        [by_corpus[corpus.name] for corpus in counted],
+        [corpus.sha256 for corpus in counted],
+        named,
+        measures,
+        progress,
+    )
     first = next(cell.result.metrics for cell in cells if cell.result is not None)
     return MatrixDocument(
         schema_version="1",
@@ -66,6 +74,7 @@ def matrix_document(
         cells=parts,
         pairs=[*across, *pairs],
         together=together,
+        apart=apart if together else [],
         environment=dict(environment),
     )
 

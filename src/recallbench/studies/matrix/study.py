@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from hashlib import sha256
@@ -11,23 +12,25 @@ from pathlib import Path
 from typing import Any
 
 from recallbench import __version__
+from recallbench.addresses import recorded_name
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.corpora.records import Corpus
-from recallbench.errors import Blocked, RecallBenchError, UsageError
+from recallbench.errors import Blocked, InputError, RecallBenchError, UsageError
+from recallbench.escaping.paths import last_names
 from recallbench.interruption import InterruptedWithResult
 from recallbench.progress import Progress
-from recallbench.reports.matrix.document import MatrixDocument
+from recallbench.reports.matrix.document import MatrixDocument, read_matrix
 from recallbench.results.folder import check_writable, folder_name, free_folder
 from recallbench.runs.options import Options
 from recallbench.runs.placement import results_parent
 from recallbench.runs.plan import Plan, plan_run
 from recallbench.runs.writing import stated_circumstances
 from recallbench.scoring.measures.registry import PRIMARY
+from recallbench.stores.registry import asks_vectors
 from recallbench.studies.matrix.cell import MeasuredCell, measure_cell
 from recallbench.studies.matrix.parts import matrix_document
 from recallbench.studies.matrix.windows import WindowedEncoder
 from recallbench.studies.matrix.writing import write_matrix
-from recallbench.studies.reasons import without_folders
 
 NAME = "matrix"
 """In place of a corpus, in the folder that results lie in by default."""
@@ -49,6 +52,7 @@ def measure_matrix(
 
     The options of a corpus name its store. Raises UsageError for what can't be measured, before anything is.
     """
+    _refuse_wordless(corpora[0])
     plans = [
         [plan_run(replace(options, embedder=each.typed, max_tokens=each.max_tokens)) for each in encoders]
         for options in corpora
@@ -59,10 +63,14 @@ def measure_matrix(
     check_writable(folder)
     for line in dict.fromkeys(line for of_corpus in plans for plan in of_corpus for line in plan.announcements):
         progress.note(line)
+    cells: list[MeasuredCell] = []
     try:
-        cells = _measure(encoders, plans, parent / CELL_FOLDER, progress, today)
+        for cell in _measure(encoders, plans, parent / CELL_FOLDER, progress, today):
+            cells.append(cell)
     except KeyboardInterrupt as error:
-        raise InterruptedWithResult("the cells so far are kept: the same command goes on from there") from error
+        there, total = sum(not cell.failure for cell in cells), len(plans) * len(encoders)
+        kept = f"{there} of {total} cells {'is' if there == 1 else 'are'} kept"
+        raise InterruptedWithResult(f"{kept}: the same command goes on from there") from error
     if all(cell.failure for cell in cells):
         raise Blocked(
             "none of the cells could be measured",
@@ -75,7 +83,43 @@ def measure_matrix(
     environment["command"] = _stated(circumstances["command"], encoders, plans)
     measures = [measure for measure in PRIMARY if measure.k <= corpora[0].depth]
     document = matrix_document(__version__, plans, encoders, cells, measures, environment, folder, progress)
+    if not any(cell.result is not None and not cell.kept for cell in cells):
+        for standing in sorted(parent.glob(f"{NAME}_*"), key=lambda path: (len(path.name), path.name)):
+            if _label(standing) == _label(folder) and (kept_document := _says(standing, document)) is not None:
+                progress.note(f"nothing was measured, and {standing} says the same: no other folder is written")
+                return MatrixStudy(kept_document, standing)
     return MatrixStudy(document, write_matrix(folder, document))
+
+
+def _label(folder: Path) -> str:
+    """Return what the name of a matrix' folder has besides its day and its number."""
+    return re.sub(r"^[^_]*_\d{8}|_\d+$", "", folder.name)
+
+
+def _says(folder: Path, document: MatrixDocument) -> MatrixDocument | None:
+    """Return the matrix in a folder where it says the same, whoever measured its cells; else None."""
+    try:
+        kept = read_matrix(folder)
+    except InputError:
+        return None
+    told, other = (
+        each.model_copy(
+            update={"environment": {}, "cells": [cell.model_copy(update={"kept": True}) for cell in each.cells]}
+        )
+        for each in (kept, document)
+    )
+    return kept if told == other else None
+
+
+def _refuse_wordless(options: Options) -> None:
+    store = options.store or ""
+    if not asks_vectors(store, environ=options.environ, options=options.store_options):
+        raise UsageError(
+            f"the store {recorded_name(store)} needs no vectors",
+            expected="a store that searches vectors: a matrix compares encoders",
+            found=f"--store {recorded_name(store)}",
+            remedy="choose another --store, such as exact; BM25 stands beside the encoders anyway",
+        )
 
 
 def _stated(command: Any, encoders: Sequence[WindowedEncoder], plans: Sequence[Sequence[Plan]]) -> list[str]:
@@ -105,9 +149,8 @@ def _measure(
     parent: Path,
     progress: Progress,
     today: date,
-) -> list[MeasuredCell]:
+) -> Iterator[MeasuredCell]:
     study = _identity(encoders, plans)
-    cells: list[MeasuredCell] = []
     with progress.stage("the matrix", len(plans) * len(encoders), "cells") as advance:
         for of_corpus in plans:
             opened: Corpus | RecallBenchError
@@ -119,11 +162,10 @@ def _measure(
             for encoder, plan in zip(encoders, of_corpus, strict=True):
                 if isinstance(opened, RecallBenchError):
                     progress.note(f"{encoder.name} on {plan.corpus.name} failed: {opened.brief}")
-                    cells.append(MeasuredCell(encoder, plan.corpus.name, failure=without_folders(opened.brief)))
+                    yield MeasuredCell(encoder, plan.corpus.name, failure=last_names(opened.brief))
                 else:
-                    cells.append(measure_cell(encoder, plan, opened, parent, study, progress, today))
+                    yield measure_cell(encoder, plan, opened, parent, study, progress, today)
                 advance(1)
-    return cells
 
 
 def _identity(encoders: Sequence[WindowedEncoder], plans: Sequence[Sequence[Plan]]) -> str:

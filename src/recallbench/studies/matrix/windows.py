@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from recallbench.embedding.encoders import ENCODERS
 from recallbench.embedding.registry import check_length, recorded_encoder
 from recallbench.errors import UsageError
 
@@ -35,6 +36,12 @@ class WindowedEncoder:
         """Its name as results have it, with the window behind an @."""
         return self.encoder if self.max_tokens is None else f"{self.encoder}@{self.max_tokens}"
 
+    @property
+    def window(self) -> int | None:
+        """Tokens of a text that it reads; None for its own window where only its files say it."""
+        spec = ENCODERS.get(self.typed)
+        return self.max_tokens if spec is None else self.max_tokens or spec.max_tokens
+
 
 def read_encoders(words: Sequence[str]) -> list[WindowedEncoder]:
     """Return these encoders; raises UsageError for one that can't be opened, or not with its window."""
@@ -43,16 +50,43 @@ def read_encoders(words: Sequence[str]) -> list[WindowedEncoder]:
         named = WINDOW.fullmatch(word)
         encoder = WindowedEncoder(named[1], int(named[2])) if named else WindowedEncoder(word)
         recorded_encoder(encoder.typed)
-        if encoder.max_tokens is not None and encoder.max_tokens < SHORTEST:
-            raise UsageError(
-                f"{word} reads too little of a text", expected=f"@{SHORTEST} or more", found=f"@{encoder.max_tokens}"
-            )
-        check_length(encoder.typed, encoder.max_tokens)
+        if encoder.max_tokens is not None:
+            _check_window(encoder, encoder.max_tokens)
         encoders.append(encoder)
-    named_twice = {each.name for each in encoders if [other.name for other in encoders].count(each.name) > 1}
-    if named_twice:
-        raise UsageError(f"{min(named_twice)} is named twice", expected="each encoder once", remedy="leave one out")
+    for place, encoder in enumerate(encoders):
+        for other in encoders[:place]:
+            if (encoder.encoder, encoder.window) == (other.encoder, other.window):
+                same = "" if encoder.name == other.name else f": {other.name} and {encoder.name} read the same"
+                raise UsageError(
+                    f"{encoder.encoder} is named twice{same}",
+                    expected="each encoder once with each length",
+                    found=f"{other.name}, {encoder.name}",
+                    remedy="leave one out",
+                )
     return encoders
+
+
+def _check_window(encoder: WindowedEncoder, tokens: int) -> None:
+    """Raise UsageError where an encoder can't be given this window."""
+    spec = ENCODERS.get(encoder.typed)
+    most = spec.most_tokens if spec is not None else 0
+    alone = f"{encoder.encoder} alone for its own length"
+    if tokens < SHORTEST:
+        raise UsageError(
+            f"{encoder.name} reads too little of a text",
+            expected=f"@{SHORTEST} or more",
+            found=f"@{tokens}",
+            remedy=f"write @{SHORTEST} or more, or {alone}",
+        )
+    try:
+        check_length(encoder.typed, tokens)
+    except UsageError as error:
+        raise UsageError(
+            error.problem.replace("--max-tokens", f"@{tokens}"),
+            expected=f"@{most} or less" if most else "@TOKENS behind one that takes a length, such as minilm@256",
+            found=encoder.name,
+            remedy=f"write @{most} or less, or {alone}" if most else f"write {alone}",
+        ) from error
 
 
 def neighbouring_windows(encoders: Sequence[tuple[str, int | None]]) -> list[tuple[int, int]]:

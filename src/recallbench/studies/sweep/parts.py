@@ -7,6 +7,7 @@ from pathlib import Path
 
 from recallbench import __version__
 from recallbench.confidential import without_secrets
+from recallbench.reports.own_encoder import encoder_at
 from recallbench.results.sweep.document import RacePart, SplitPart, SweepDocument, SweepPointPart
 from recallbench.runs.options import Options
 from recallbench.runs.placement import results_parent
@@ -113,7 +114,7 @@ def _point_part(
         store=plan.store,
         variant=variant_of(plan.store, plan.options.store_options),
         pipeline=plan.pipeline.words() if plan.pipeline is not None else "",
-        embedder=plan.embedder,
+        embedder=plan.embedder and encoder_at(plan.embedder, plan.options.max_tokens),
         version="" if answers is None else answers.version,
         estimate=estimates.everything,
         tuning=None if estimates.tuning is None else estimates.tuning.value,

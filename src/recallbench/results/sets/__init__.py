@@ -1,0 +1,1 @@
+"""Labelled sets in a result: their labels."""
