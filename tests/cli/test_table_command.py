@@ -14,6 +14,7 @@ import pytest
 from published_rankings import publish
 
 from commandline import recallbench
+from recallbench.results.manifest import build
 
 
 @pytest.fixture
@@ -89,6 +90,17 @@ def test_controls_stand_beside_a_measure_that_no_folder_states(place: Path) -> N
     shown = json.loads(recallbench("table", "bm25", *words, cwd=place).stdout)
     values = [estimate["value"] for estimate in shown["standings"][0]["estimates"]]
     assert [control["values"] for control in shown["controls"] if control["name"] == "BM25"] == [values]
+
+
+def test_the_static_control_stands_there_whichever_folder_has_it(place: Path, tmp_path: Path) -> None:
+    shutil.copytree(place / "exact", tmp_path / "exact")
+    metrics = json.loads((tmp_path / "exact/metrics.json").read_text())
+    metrics["control_static"] = metrics["control_bm25"]
+    (tmp_path / "exact/metrics.json").write_text(json.dumps(metrics))
+    (tmp_path / "exact/manifest.json").write_text(build(tmp_path / "exact"))
+    done = recallbench("table", "bm25", tmp_path / "exact", cwd=place)
+    rows = [line.split() for line in done.stdout.splitlines()[6:8]]
+    assert rows == [["BM25", "0.8354", "0.4575"], ["static", "0.8354", "0.4575"]]
 
 
 def test_a_published_folder_beside_a_result_and_alone(place: Path, published: Path) -> None:

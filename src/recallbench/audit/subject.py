@@ -13,6 +13,7 @@ from recallbench.audit.examination import CannotTell, one_line
 from recallbench.audit.shared_readings import SharedReadings
 from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.corpora.records import Question, Survey
+from recallbench.embedding.registry import default_cache_dir
 from recallbench.errors import Blocked, InputError
 from recallbench.progress import Progress, Silent
 from recallbench.protocol.deviations import Configuration, Deviation, departures
@@ -75,6 +76,7 @@ class AuditSubject:
         environ: Mapping[str, str],
         progress: Progress | None = None,
         shared: SharedReadings | None = None,
+        cache_dir: Path | None = None,
     ) -> None:
         self.result = result
         self.folder = result.folder
@@ -83,6 +85,8 @@ class AuditSubject:
         self.corpus = corpus
         self._files = files
         self.environ = environ
+        self.cache_dir = cache_dir or default_cache_dir(environ)
+        """Where fetched weights lie."""
         self.progress = progress or Silent()
         self.shared = shared or SharedReadings()
         self.states = {path.name: state(path) for path in sorted(self.folder.iterdir()) if path.is_file()}

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -76,8 +74,7 @@ def encoded(name: str, texts: Sequence[str], kind: Literal["query", "passage"]) 
     # Imported here: only these need an encoder.
     from recallbench.embedding.registry import default_cache_dir, open_embedder
 
-    cache = os.environ.get("RECALLBENCH_CACHE_DIR")
-    embedder = open_embedder(name, cache_dir=Path(cache) if cache else default_cache_dir())
+    embedder = open_embedder(name, cache_dir=default_cache_dir())
     try:
         embedder.ensure(texts, kind, total=len(texts))
         return embedder.lookup(texts, kind).vectors

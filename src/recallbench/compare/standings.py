@@ -154,7 +154,7 @@ def _controls(
     values = {
         "ceiling": [estimate.ceiling for estimate in estimates],
         "BM25": _bm25(next((entrant for entrant in entrants if entrant.result is not None), None), measures),
-        "static": _static(next((entrant for entrant in entrants if entrant.result is not None), None), measures),
+        "static": _static(entrants, measures),
         "chance": [estimate.chance for estimate in estimates],
     }
     return [
@@ -164,10 +164,11 @@ def _controls(
     ]
 
 
-def _static(entrant: Entrant | None, measures: Sequence[Measure]) -> list[float | None]:
-    """Return the values of the static control, as far as a folder states them."""
-    table = None if entrant is None or entrant.result is None else entrant.result.metrics.control_static
-    stated = {} if table is None else {estimate.measure: estimate.value for estimate in table[OVERALL]}
+def _static(entrants: Sequence[Entrant], measures: Sequence[Measure]) -> list[float | None]:
+    """Return the values of the static control, as far as the first folder that has it states them."""
+    tables = [entrant.result.metrics.control_static for entrant in entrants if entrant.result is not None]
+    first = next((table[OVERALL] for table in tables if table is not None), [])
+    stated = {estimate.measure: estimate.value for estimate in first}
     return [stated.get(str(measure)) for measure in measures]
 
 

@@ -158,8 +158,10 @@ def encoder_status(
     return weights_status(name, environ, cache_dir)
 
 
-def default_cache_dir() -> Path:
-    """Return the folder of computed vectors, where no other is named."""
+def default_cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder of computed vectors and fetched weights, where no option names one."""
+    if named := environ.get("RECALLBENCH_CACHE_DIR"):
+        return Path(named)
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("recallbench", appauthor=False))

