@@ -21,6 +21,8 @@ class Turns:
     """Finds the turns (or sentences, or whole sessions) whose words fit a question best."""
 
     def __init__(self, unit: str = "turn") -> None:
+        if unit not in SPLITS:
+            raise ValueError(f"unit is one of {', '.join(SPLITS)}, not {unit}")
         self._split = SPLITS[unit]
         self._units: dict[str, tuple[str, Counter[str]]] = {}
         self._with: Counter[str] = Counter()

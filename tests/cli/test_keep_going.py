@@ -180,6 +180,7 @@ def test_where_every_question_fails_there_is_no_result(tmp_path: Path) -> None:
     code, _, message = run(tmp_path, "--keep-going", failing=questions)
     assert code == 2
     assert "not one of 4 questions was answered; the first: `moody:open_memory` failed" in message
+    assert "--keep-going" not in message  # it was given
     assert not (tmp_path / "result").exists()
 
 

@@ -20,6 +20,12 @@ VARIABLES = "Each option is also a variable RECALLBENCH_<NAME>, such as RECALLBE
 EPILOG = f"{VARIABLES} With --config it is also a key of a TOML file."
 
 
+class Whole(click.IntRange):
+    """A range of whole numbers, called so in errors."""
+
+    name = "whole number"
+
+
 class Finite(click.FloatRange):
     """A range of numbers, to which `nan` does not belong: it is neither below nor above any bound."""
 

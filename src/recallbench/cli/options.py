@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from recallbench.cli.command import PATH, Declaration, choice, flag, option
+from recallbench.cli.command import PATH, Declaration, Whole, choice, flag, option
 from recallbench.cli.settings_file import read_settings
 from recallbench.embedding.options import BACKEND_HELP, Backend
 from recallbench.errors import UsageError
@@ -78,7 +78,7 @@ MAX_TOKENS = option(
     "max-tokens",
     "How much of a text the encoder sees: of path: or hub:, or a registered one that is not the protocol's "
     "[default: what it says itself].",
-    type=click.IntRange(8),
+    type=Whole(8),
 )
 BACKEND = choice("backend", BACKEND_HELP, get_args(Backend), default="auto")
 PIPELINE = option(
@@ -99,11 +99,11 @@ CORPUS = (
     flag("download/--no-download", "Fetch a corpus or weights that are missing.", default=True),
     option("allow-deviation", "Run although the `dataset` is not the registered one; a deviation.", multiple=True),
 )
-LIMIT = option("limit", "Ask only the first N questions; a deviation.", type=click.IntRange(1))
+LIMIT = option("limit", "Ask only the first N questions; a deviation.", type=Whole(1))
 DEPTH = option(
     "depth",
     "How many hits each ranking keeps; any number but 50 is a deviation.",
-    type=click.IntRange(10, DEEPEST),
+    type=Whole(10, DEEPEST),
     default=50,
 )
 SCOPE = choice(
@@ -127,7 +127,9 @@ CONTROLS = choice(
 )
 OUT = option("out", "Parent of result folders [default: benchmarks/<corpus>/results].", type=PATH)
 LABEL = option("label", "A word added to the folder's name.")
-KEEP_GOING = flag("keep-going", "Count a failed question as the worst answer, name it, and exit 1; a deviation.")
+KEEP_GOING = flag(
+    "keep-going", "Count a failed question as the worst answer and go on; name it, and exit 1; a deviation."
+)
 REQUIRE_QUIET = flag("require-quiet", "Exit 3 where the machine has other load, and 1 where it got some.")
 RESULT = (
     OUT,

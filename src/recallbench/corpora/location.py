@@ -89,7 +89,11 @@ def locate_release(rules: CorpusRules, release: Release, option: Path | None, en
     raise (InputError if option is not None else Blocked)(
         f"no file of {rules.name} at {named}",
         expected=f"a clone of {rules.source}, or a folder with {release.patterns[0]}",
-        found="a folder without one" if named.is_dir() else "no such folder",
+        found="a folder without one"
+        if named.is_dir()
+        else f"a file; {rules.name} is a folder"
+        if named.is_file()
+        else "no such folder",
         remedy=f"name it with {'--corpus-file' if option is not None else rules.variable}, or `recallbench fetch "
         f"{rules.name}`",
     )

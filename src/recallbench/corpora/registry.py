@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 
 from recallbench.corpora.entry import CorpusEntry
 from recallbench.corpora.fetch import fetch_file, fetch_release
 from recallbench.corpora.labelled_sets.hub_record import fetched_folder
+from recallbench.corpora.labelled_sets.hub_set import PREFIX
 from recallbench.corpora.labelled_sets.labelled import labelled_entry
 from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.corpora.location import data_folder, locate, locate_release
@@ -18,6 +18,7 @@ from recallbench.corpora.own import is_own_name, own_entry
 from recallbench.corpora.records import Corpus
 from recallbench.corpora.release_corpus import ReleaseCorpus
 from recallbench.errors import Blocked, InputError, UsageError
+from recallbench.nearest_name import you_may_mean
 from recallbench.progress import Progress, Silent
 from recallbench.protocol.rules import CorpusRules, Rules
 
@@ -202,5 +203,6 @@ def _meant(name: str) -> str:
         return f"a labelled set of your own: recallbench evaluate {shlex.quote(name)}"
     if Path(name).is_file():
         return f"a file of your own: recallbench run --corpus-shape SHAPE --corpus-file {shlex.quote(name)}"
-    near = get_close_matches(name, [*CORPORA, *GROUPS], 1)
-    return "recallbench corpora lists them" + (f"; you may mean {near[0]}" if near else "")
+    if name.startswith(PREFIX):
+        return f"a labelled set of the hub: recallbench evaluate {shlex.quote(name)}"
+    return f"recallbench corpora lists them{you_may_mean(name, [*CORPORA, *GROUPS])}"

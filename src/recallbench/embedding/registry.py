@@ -25,6 +25,7 @@ from recallbench.embedding.spec_encoder import SpecEncoder
 from recallbench.embedding.text_encoder import TextEncoder
 from recallbench.embedding.weights import weights_status
 from recallbench.errors import UsageError
+from recallbench.nearest_name import you_may_mean
 from recallbench.progress import Progress, Silent
 
 FORMS: Mapping[str, EncoderForm] = {
@@ -74,6 +75,7 @@ def check_length(name: str, max_tokens: int | None) -> None:
             f"{name} has no positions for {max_tokens} tokens",
             expected=f"--max-tokens of at most {spec.most_tokens}",
             found=f"--max-tokens {max_tokens}",
+            remedy=f"--max-tokens {spec.most_tokens}, or leave it out: then it reads {spec.max_tokens}",
         )
     if (spec is not None and spec.most_tokens) or (form is not None and form.takes_length):
         return
@@ -96,7 +98,10 @@ def _meant(name: str) -> str:
         return f"--embedder hub:{name}@ and the 40 digits of a commit, or path: and its folder"
     if re.fullmatch(r"[\w.]+:\w+", name):
         return f"--embedder python:{name}"
-    return "recallbench embedders lists them"
+    encoder, at, tokens = name.partition("@")
+    if at and encoder in ENCODERS and tokens.isdecimal():
+        return f"--embedder {encoder} --max-tokens {tokens}"
+    return f"recallbench embedders lists them{you_may_mean(name, [*ENCODERS, HashEmbedder.name])}"
 
 
 def open_embedder(

@@ -225,14 +225,26 @@ def _altered(imported: Imported, rescored: RescoredRankings, universes: Sequence
 
 
 def _number(text: str) -> tuple[float, int]:
-    if not _NUMBER.fullmatch(text.strip()):
+    """Return the value and its decimals as a share of 1: 89.1% is .891, to three."""
+    digits, percent = text.strip().removesuffix("%").rstrip(), text.strip().endswith("%")
+    if not _NUMBER.fullmatch(digits):
         raise UsageError(
             f"--published {text} is no number",
-            expected="a number as it was printed, such as 0.795",
+            expected="a number as it was printed, such as 0.795 or 79.5%",
             found=text,
             remedy="give each number with an option of its own",
         )
-    return float(text), len(text.strip().partition(".")[2])
+    value, decimals = float(digits), len(digits.partition(".")[2])
+    if percent:
+        return value / 100, decimals + 2
+    if value > 1:
+        raise UsageError(
+            f"--published {text} is more than 1, and every figure is a share of 1",
+            expected="a number as it was printed, such as 0.795 or 79.5%",
+            found=text,
+            remedy=f"did you mean {value / 100:.{decimals + 2}f}, which is {digits}%?",
+        )
+    return value, decimals
 
 
 def _ranges(universes: Sequence[Cell]) -> list[FigureRange]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from recallbench.errors import InputError
 from recallbench.foreign.case import corpus_rules, index_of
 from recallbench.foreign.corpus_index import named_sessions, session_name
+from recallbench.foreign.layouts import own
 from recallbench.foreign.layouts.registry import find_layout
 from recallbench.foreign.rescoring import rescore
 from recallbench.protocol.frozen import load
@@ -23,6 +25,13 @@ def placed_run(
     """
     layout = find_layout(folder)
     if layout is None:
+        if any(own.recognises(inside) for inside in folder.iterdir()):
+            raise InputError(
+                f"{folder} is a folder of results",
+                expected="each result by itself",
+                found="results inside it",
+                remedy=f"recallbench table {shlex.quote(str(folder))}/*",
+            )
         raise _unplaced(folder, "in a form that this tool reads", "files in none of them")
     imported, rules = layout.read(folder), load()
     file = file_with_hash(corpus_files, imported.facts.get("dataset_sha256", ""))

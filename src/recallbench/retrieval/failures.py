@@ -9,6 +9,7 @@ from typing import TypeVar
 from recallbench.errors import Blocked, InputError
 from recallbench.model_endpoint import ModelAway
 from recallbench.retrieval.ranking import FromTheFuture, Ranking
+from recallbench.stores.outside.answer import GO_ON
 
 UNREACHED = 3
 """The times in a row that a store may be out of reach before a run with --keep-going ends."""
@@ -74,6 +75,6 @@ class Failures:
                 f"not one of {questions} questions was answered; the first: {first.problem}",
                 expected=first.expected,
                 found=first.found,
-                remedy=first.remedy,
+                remedy=first.remedy.removesuffix(f"; {GO_ON}"),
                 traceback=first.traceback,
             )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
@@ -13,6 +12,7 @@ from typing import Any
 from recallbench.addresses import EXAMPLES, recorded_name, scheme_of
 from recallbench.confidential import without_secrets
 from recallbench.errors import Blocked, RecallBenchError, UsageError
+from recallbench.nearest_name import you_may_mean
 from recallbench.progress import Progress
 from recallbench.stores.options import StoreOption
 from recallbench.stores.request import StoreRequest, StoreStatus
@@ -64,8 +64,7 @@ def _meant(name: str) -> str:
     own = re.fullmatch(r"(?:.*/)?([\w.]*\w)(?:\.py)?[:.](\w+)", name)
     if own is not None and own[2] != "py":
         return f"recallbench stores lists them; a class of your own is python:{own[1].removesuffix('.py')}:{own[2]}"
-    near = get_close_matches(name, STORES, 1)
-    return "recallbench stores lists them" + (f"; you may mean {near[0]}" if near else "")
+    return f"recallbench stores lists them{you_may_mean(name, STORES)}"
 
 
 def store_options(*names: str) -> tuple[StoreOption, ...]:
@@ -170,13 +169,12 @@ def _no_use(store: str, option_name: str, declared: Sequence[StoreOption]) -> Us
     others = f"{typed} with one of: {', '.join(able)}"
     names = [option.name for option in declared]
     own = f"one of: {', '.join(names)}" if declared else "no option, it has none"
-    near = get_close_matches(option_name, names, 1)
     return UsageError(
         f"the store `{store}` has no use for {typed}",
         expected=others if able else own,
         remedy=f"leave out {typed}, or choose another --store"
         if able
-        else f"leave out {typed}, or measure that store by itself" + (f"; you may mean {near[0]}" if near else ""),
+        else f"leave out {typed}, or measure that store by itself{you_may_mean(option_name, names)}",
     )
 
 

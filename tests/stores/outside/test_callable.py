@@ -178,7 +178,7 @@ def test_no_answer_at_all_is_refused_with_what_is_expected_and_how_to_go_on(tmp_
     assert "`forgetful:memory` broke its contract on the question `" in done.stderr
     assert "(scope" not in done.stderr
     assert "expected: a list of (id, score) pairs\n  found: None\n" in done.stderr
-    assert "go on without that question with --keep-going" in done.stderr
+    assert "with --keep-going run and evaluate go on, and count that question as the worst answer" in done.stderr
 
 
 def test_a_function_that_swallows_the_alarm_is_still_late(tmp_path: Path) -> None:

@@ -71,10 +71,13 @@ def test_k_counts_sources() -> None:
     assert [hit.id for hit in hits(facts, 3)] == [3, 4, 5]
     with pytest.raises(InputError) as caught:
         hits(facts, 2)
-    assert (caught.value.expected, caught.value.found) == ("at most k = 2 hits", "3 hits")
+    assert (caught.value.expected, caught.value.found) == ("at most k = 2 sources", "3 sources")
     with pytest.raises(InputError) as caught:
         hits_of_class(facts, k=2)
-    assert caught.value.expected == "at most k = 2 hits"
+    assert (caught.value.expected, caught.value.found) == ("at most k = 2 sources", "3 or more sources")
+    with pytest.raises(InputError) as caught:
+        hits_of_class(facts[:3], k=2)
+    assert caught.value.found == "3 sources"
     # A search that takes no k is cut at the first item of one source too many.
     assert [hit.id for hit in hits_of_class(facts, k=2, cut=True)] == [3, 4]
 
@@ -97,8 +100,12 @@ def test_an_answer_without_end_is_refused() -> None:
         ([("f1", 0.9, [3, 4])], "as source the id of an item", "the source [3, 4] of 'f1'"),
         ([("f1", 0.9, None)], "as source the id of an item", "the source None of 'f1'"),
         ([("f1", 0.9, 3), ("f1", 0.8, 4)], "each item of its own once", "the id 'f1' twice"),
-        ([("f1", 0.5, 3), ("f2", 0.9, 3)], "hits with the highest score first", "the id 3 with 0.9"),
-        ([("f1", 0.5, 3), ("f2", float("nan"), 3)], "a finite score for each hit", "nan for the id 3"),
+        (
+            [("f1", 0.5, 3), ("f2", 0.9, 3)],
+            "hits with the highest score first",
+            "the id 'f2' with 0.9 behind the id 'f1' with 0.5",
+        ),
+        ([("f1", 0.5, 3), ("f2", float("nan"), 3)], "a finite score for each hit", "nan for the id 'f2'"),
         ([(3, 0.9), (3, 0.8)], "each id once", "the id 3 twice"),
     ],
 )

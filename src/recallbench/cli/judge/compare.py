@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from recallbench.cli import options
-from recallbench.cli.command import EPILOG, PATH, argument, command, flag, option, typed
+from recallbench.cli.command import EPILOG, PATH, Whole, argument, command, flag, option, typed
 from recallbench.escaping.document import plain
 from recallbench.reports.table import print_parts
 
@@ -45,7 +43,7 @@ EXAMPLES = (
         multiple=True,
     ),
     *options.FAILURES,
-    option("show", "How many of the questions that changed most are shown.", type=click.IntRange(0), default=20),
+    option("show", "How many of the questions that changed most are shown.", type=Whole(0), default=20),
     option("corpus-file", "The corpus file that was measured, to show texts.", type=PATH),
     option("qrels", "TREC judgements: A and B are TREC runs.", type=PATH),
     option("clusters", "For TREC runs: a file with a line `question cluster` for each question.", type=PATH),

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import click
-
 from recallbench.cli import options
-from recallbench.cli.command import command, option
+from recallbench.cli.command import Whole, command, option
 from recallbench.reports.table import Table, print_parts
 
 
 @command(
-    option("runs", "How many random runs, of one to five questions each.", type=click.IntRange(1), default=3000),
-    option("seed", "The seed they are drawn by.", type=click.IntRange(0), default=42),
+    option("runs", "How many random runs, of one to five questions each.", type=Whole(1), default=3000),
+    option("seed", "The seed they are drawn by.", type=Whole(0), default=42),
     options.JSON,
     options.CONFIG,
 )

@@ -136,6 +136,8 @@ def _entrants(
             else:
                 entrants[path] = _published(path, base, measures, corpus_files)
         except InputError as error:
+            if len(paths) == 1:
+                raise
             unplaced.append((str(path), f"{error.problem}: {error.found}"))
     if not entrants:
         raise InputError(

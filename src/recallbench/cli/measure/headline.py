@@ -13,7 +13,7 @@ from recallbench.machine_load import MachineLoad
 from recallbench.reading import document, parsed
 from recallbench.reports.answers import answer_lines
 from recallbench.reports.canary.drawn import canary_lines
-from recallbench.reports.cells import figure, interval, saturation, system
+from recallbench.reports.cells import figure, interval, share, system
 from recallbench.reports.controls.columns import control_names, controls
 from recallbench.reports.latency import folder_impossible_times, times_line
 from recallbench.reports.own_encoder import encoder_words
@@ -47,13 +47,18 @@ def headline(metrics: Metrics, folder: Path, today: date) -> list[Part]:
                 str(e.n),
                 figure(e.chance),
                 *controls(metrics, e.measure),
-                saturation(e),
+                share(e.saturated),
             )
         )
     embedder = encoder_words(metrics)
     table = Table(("", "measure", "value", "95% interval", "n", "chance", *control_names(metrics), "saturated"), rows)
     corpus = short_names(metrics.corpus.name)
     lines: list[Part] = [f"{corpus}, {system(metrics)}, {embedder}; {metrics.store.version}", table]
+    if any(primary.estimate.ordered and primary.estimate.saturated for primary in metrics.headline):
+        lines.append(
+            "saturated: the share of questions with no more than k segments to find in. Any order finds all of them "
+            "there, so only a measure that counts the order, as MRR does, still tells systems apart."
+        )
     lines += about_corpus(metrics)
     if not any(primary.protocol_name == "MRR" for primary in metrics.headline):
         lines.append(f"no MRR: it needs --depth 50, these rankings are {metrics.retrieval.depth} deep")
@@ -77,8 +82,8 @@ def headline(metrics: Metrics, folder: Path, today: date) -> list[Part]:
     if metrics.pipeline is not None:
         lines += [f"stage: {sentence}" for sentence in idle_sentences(metrics.pipeline)]
         lines.append(f"stages: recallbench stages {shlex.quote(str(folder))}")
-    lines.append(f"page: {(folder / PAGE).absolute()}")
-    lines.append(f"report: {(folder / 'report.md').absolute()}")
+    lines.append(f"page: {(folder / PAGE).resolve()}")
+    lines.append(f"report: {(folder / 'report.md').resolve()}")
     return lines
 
 
@@ -123,5 +128,5 @@ def reproduction(record: ReproductionRecord, folder: Path) -> list[Part]:
     table = Table(("", "published", "reproduced", "canonical"), rows)
     lines: list[Part] = [f"{record.name}: {LABEL}", table]
     lines += [f"not comparable with the published figure: {obstacle}" for obstacle in record.obstacles]
-    lines.append(f"reproduction: {(folder / PAGE_NAME).absolute()}")
+    lines.append(f"reproduction: {(folder / PAGE_NAME).resolve()}")
     return lines

@@ -57,6 +57,8 @@ class Target:
             )
         else:
             folder = Path(self.name)
+            if not folder.exists():
+                refuse_corpus(self.name)
         return str(identify(folder, split, self.matching)), folder
 
 
@@ -64,6 +66,19 @@ def take_target(name: str, others: dict[str, Any]) -> Target:
     """Take the options of a labelled set out of the others."""
     split, qrels_revision, pin = (others.pop(option) for option in ("split", "qrels_revision", "pin"))
     return Target(name, split, take_matching(others), qrels_revision, pin)
+
+
+def refuse_corpus(name: str) -> None:
+    """Raise UsageError where a name is that of a corpus, which is no labelled set."""
+    from recallbench.corpora.registry import CORPORA, GROUPS
+
+    if name in CORPORA or name in GROUPS:
+        raise UsageError(
+            f"{name} is a corpus, no labelled set",
+            expected="the folder of a labelled set, or hub:NAME",
+            found=name,
+            remedy=f"recallbench run {name}",
+        )
 
 
 def of_hub(name: str) -> bool:

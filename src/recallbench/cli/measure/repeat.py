@@ -6,17 +6,15 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import click
-
 from recallbench.cli import options
-from recallbench.cli.command import EPILOG, PATH, argument, command, flag, option
+from recallbench.cli.command import EPILOG, PATH, Whole, argument, command, flag, option
 from recallbench.reports.table import print_parts
 
 EXAMPLE = "recallbench repeat 5 locomo --embedder minilm"
 
 
 @command(
-    argument("times", "How many runs, and as many warm passes.", metavar="N", type=click.IntRange(2)),
+    argument("times", "How many runs, and as many warm passes.", metavar="N", type=Whole(2)),
     argument(
         "corpus", "locomo, longmemeval, canary-locomo or canary-longmemeval; none with --corpus-shape.", required=False
     ),

@@ -119,9 +119,13 @@ def _runs(run_options: Options, corpus: str, stores: Sequence[str]) -> Iterator[
 
     for named in stores if len(stores) > 1 else ():
         check_options(named, run_options.store_options)  # before one of them is measured
-    for name in _at_hand(run_options, names(corpus)) if corpus == ALL else names(corpus):
+    corpora = names(corpus)
+    for name in _at_hand(run_options, corpora) if corpus == ALL else corpora:
+        label = "_".join(word for word in (run_options.label, name) if word)
         for store in stores or (None,):
             options = replace(run_options, corpus=name, store=store)
+            if options.out is not None and len(corpora) > 1:
+                options = replace(options, label=label)  # else only a number would tell their folders apart
             if (
                 len(stores) > 1
                 and store

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recallbench.cli import options
-from recallbench.cli.command import EPILOG, PATH, argument, choice, command, flag, option
+from recallbench.cli.command import EPILOG, PATH, Whole, argument, choice, command, flag, option
 from recallbench.cli.settings_file import take_settings
 from recallbench.corpora.labelled_sets import options as labelled_options
 from recallbench.corpora.matching import options as matching_options
@@ -62,17 +62,17 @@ def _read_run(context: click.Context, _argument: click.Parameter, path: Path) ->
     option(
         "repeats",
         "Ask the chosen point and the baseline so many times again, from stores filled anew: how far figures move.",
-        type=click.IntRange(1),
+        type=Whole(1),
     ),
     option(
         "seeds",
         "The same with so many seeds: each decides in which order haystacks are filled and questions asked.",
-        type=click.IntRange(1),
+        type=Whole(1),
     ),
     option(
         "at-once",
         "Callers that ask a point at the same time, where its store takes several; p50 and p95 are taken alone.",
-        type=click.IntRange(1, 64),
+        type=Whole(1, 64),
         default=1,
     ),
     flag("dry-run", "Check the whole sweep, ask every point a few questions, and tell how long all of it would take."),

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from recallbench.cli.command import PATH, VARIABLES, argument, choice, command, flag, is_given, option, typed
+from recallbench.cli.command import PATH, VARIABLES, Whole, argument, choice, command, flag, is_given, option, typed
 from recallbench.errors import UsageError
 from recallbench.escaping.document import plain
 from recallbench.reports.table import print_parts
@@ -60,9 +60,7 @@ OF_REFRESH = (
         "The least share of hard questions, as 0.3 [default: in proportion, and at least one].",
         type=click.FloatRange(0, 1),
     ),
-    option(
-        "hard-rank", "A question is hard where its first find comes after this rank.", type=click.IntRange(1), default=3
-    ),
+    option("hard-rank", "A question is hard where its first find comes after this rank.", type=Whole(1), default=3),
     choice("by", "What is drawn in proportion.", ["kind,tenant", "kind", "tenant"], default="kind,tenant"),
     option("split", "The split of the set, whose judgements are qrels/<split>.tsv [default: test]."),
     option("seed", "The seed by which questions are drawn.", type=int, default=42),

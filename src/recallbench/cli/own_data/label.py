@@ -9,10 +9,8 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from recallbench.cli import options
-from recallbench.cli.command import PATH, argument, command, option
+from recallbench.cli.command import PATH, Whole, argument, command, option
 from recallbench.escaping.terminal import visible, visible_lines
 from recallbench.scoring.depth import DEEPEST
 
@@ -31,7 +29,7 @@ SHOWN = 400
     option("queries", "Queries to label: a text file, or JSON lines [default: DIR/queries.jsonl].", type=PATH),
     option("query", "A query to label; repeat it for several.", multiple=True),
     option("scope", "The scope (or tenant) of queries that name none, where documents have scopes."),
-    option("k", "How many results are proposed for each query.", type=click.IntRange(1, DEEPEST), default=10),
+    option("k", "How many results are proposed for each query.", type=Whole(1, DEEPEST), default=10),
     option("store", "The store that proposes.", default="bm25"),
     options.DSN,
     options.EMBEDDER,

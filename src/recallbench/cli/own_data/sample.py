@@ -6,10 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from recallbench.cli import options
-from recallbench.cli.command import PATH, VARIABLES, argument, choice, command, flag, option, typed
+from recallbench.cli.command import PATH, VARIABLES, Whole, argument, choice, command, flag, option, typed
 from recallbench.corpora.matching import options as matching_options
 from recallbench.escaping.document import plain
 from recallbench.escaping.terminal import visible
@@ -32,12 +30,12 @@ MEASURES = ("recall_any", "recall_frac", "precision", "mrr", "ndcg")
     argument(
         "log", "Logged recalls, JSON lines with query and ids.", nargs=-1, required=True, metavar="LOG...", type=PATH
     ),
-    option("n", "How many distinct queries to draw.", type=click.IntRange(1), default=200),
+    option("n", "How many distinct queries to draw.", type=Whole(1), default=200),
     option("by", "The field that groups recalls: each of its values is drawn from.", default="kind"),
     option("seed", "The seed by which queries are drawn.", type=int, default=42),
     option("out", "Where to write the sample [default: print it].", type=PATH),
     option("labels", "The labelled sample: score the log by it, and draw nothing.", type=PATH),
-    option("k", "Depth of the measures, with --labels.", type=click.IntRange(1, DEEPEST), default=10),
+    option("k", "Depth of the measures, with --labels.", type=Whole(1, DEEPEST), default=10),
     *options.of_corpus(*matching_options.LOG_OPTIONS),
     options.RANDOM_MATCHES,
     options.PRECISION,

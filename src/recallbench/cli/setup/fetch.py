@@ -26,6 +26,7 @@ def fetch(name: str, cache_dir: Path | None, quiet: bool) -> int:
     from recallbench.corpora.registry import fetch as fetch_corpus
     from recallbench.embedding.encoders import ENCODERS
     from recallbench.errors import UsageError
+    from recallbench.nearest_name import you_may_mean
     from recallbench.protocol.frozen import load
 
     progress, environ = listener(quiet), dict(os.environ)
@@ -48,6 +49,7 @@ def fetch(name: str, cache_dir: Path | None, quiet: bool) -> int:
             f"nothing called {name!r} can be fetched",
             expected=f"one of {', '.join([*CORPORA, *ENCODERS])}",
             found=name,
-            remedy="`recallbench corpora` and `recallbench embedders` list them",
+            remedy="`recallbench corpora` and `recallbench embedders` list them"
+            + you_may_mean(name, [*CORPORA, *ENCODERS]),
         )
     return 0

@@ -118,7 +118,12 @@ def _parsed(name: str) -> tuple[str, str]:
         return match[1], match[2]
     repo, _, revision = place.partition("@")
     if not re.fullmatch(_REPO, repo):
-        raise UsageError(f"{name} names no model of the hub", expected=TYPED, found=name)
+        raise UsageError(
+            f"{name} names no model of the hub",
+            expected=TYPED,
+            found=name,
+            remedy="`recallbench embedders` lists encoders; `recallbench evaluate` fetches a labelled set itself",
+        )
     raise UsageError(
         f"{name} is pinned to no revision, so it could be another model tomorrow",
         expected=f"hub:{repo}@ and the 40 hexadecimal digits of a commit",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -17,7 +17,7 @@ SCORES = "scores"
 ALIKE, BY_K = "one for an item, whatever k is", "depend on k, as the memory says of itself"
 RANKS = "none of its own: 1 / rank stands for them"
 SOURCES = "as source the id of an item it was given for this scope; none for a hit that is such an item"
-GO_ON = "evaluate and run go on without that question with --keep-going"
+GO_ON = "with --keep-going run and evaluate go on, and count that question as the worst answer"
 DERIVED_EVIDENCE = {DERIVED: rf"{TOLD} [0-9]+ for [0-9]+ hits(, [0-9]+ for [0-9]+)*"}
 """The pattern of that evidence."""
 
@@ -48,15 +48,15 @@ class Contract:
             raise self.broken(query, f"at most {PER_HIT} items of its own for each of {k} hits", f"{len(entries)}")
         if (again := repeated(entries)) is not None:
             raise self.broken(query, "each item of its own once", f"the id {again.own!r:.80} twice")
-        places = [(entry.source, entry.score) for entry in entries]
         hits = fold(entries)
         breach = find_breach([hit.id for hit in hits], [hit.score for hit in hits], k=k, known=known)
-        if not breach and own:
+        named: Sequence[tuple[Hashable, float]] = hits
+        if own and (not breach or breach.promise in ("finite scores", "best first")):
             # The order and the numbers of what was folded away are promised too.
-            breach = find_breach([id for id, _ in places], [score for _, score in places], repeats=True)
-            hits = [Hit(*place) for place in places] if breach else hits
+            breach = find_breach([entry.source for entry in entries], [e.score for e in entries], repeats=True)
+            named = [(entry.name, entry.score) for entry in entries]
         if breach:
-            raise self._breach(breach, hits, k, query)
+            raise self._breach(breach, named, k, query, "sources" if own else "hits")
         if own:
             self.derived[k] = max(self.derived.get(k, 0), own)
         return sorted(hits, key=lambda hit: (-hit.score, hit.id))
@@ -78,20 +78,22 @@ class Contract:
             remedy=self.remedy,
         )
 
-    def _breach(self, breach: Breach, hits: Sequence[Hit], k: int, query: Query) -> InputError:
-        hit, before = hits[breach.place], hits[breach.place - 1]
+    def _breach(
+        self, breach: Breach, hits: Sequence[tuple[Hashable, float]], k: int, query: Query, counted: str
+    ) -> InputError:
+        (id, score), (id_before, score_before) = hits[breach.place], hits[breach.place - 1]
         if breach.promise == "at most k hits":
-            return self.broken(query, f"at most k = {k} hits", f"{len(hits)} hits")
+            return self.broken(query, f"at most k = {k} {counted}", f"{len(hits)} {counted}")
         if breach.promise == "finite scores":
-            return self.broken(query, "a finite score for each hit", f"{hit.score} for the id {hit.id}")
+            return self.broken(query, "a finite score for each hit", f"{score} for the id {id!r:.80}")
         if breach.promise == "each id once":
-            return self.broken(query, "each id once", f"the id {hit.id} twice")
+            return self.broken(query, "each id once", f"the id {id} twice")
         if breach.promise == "best first":
-            description = f"the id {hit.id} with {hit.score:g} behind the id {before.id} with {before.score:g}"
+            description = f"the id {id!r:.80} with {score:g} behind the id {id_before!r:.80} with {score_before:g}"
             return self.broken(
                 query, "hits with the highest score first (a distance is to be turned round)", description
             )
-        return self.broken(query, "ids of the items it was given for this scope", f"the id {hit.id}")
+        return self.broken(query, "ids of the items it was given for this scope", f"the id {id}")
 
     def _entry(self, item: Any, query: Query, known: Collection[int]) -> FoundItem:
         try:

@@ -112,6 +112,9 @@ def read_answer(answer: Any, query: Query, k: int, known: KnownItems, contract: 
         if hits > k:
             if cut:
                 break
+            if derived or any(entry[2] for entry in found):
+                last = isinstance(answer, Sized) and number == len(answer)
+                raise contract.broken(query, f"at most k = {k} sources", f"{hits}{'' if last else ' or more'} sources")
             count = str(len(answer)) if isinstance(answer, Sized) else f"{number} or more"
             raise contract.broken(query, f"at most k = {k} hits", f"{count} hits")
         counted.add(id)

@@ -30,6 +30,11 @@ class FoundItem(NamedTuple):
     derived: bool = True
     """Else it is an item that the memory was given."""
 
+    @property
+    def name(self) -> Hashable:
+        """How an error names it: by the memory's own id, or by its source where the memory gave it none."""
+        return self.source if type(self.own) is object else self.own
+
 
 def most_entries(k: int) -> int:
     """Return the most items that an answer for k hits may have."""
