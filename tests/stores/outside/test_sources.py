@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 from recallbench.errors import InputError
@@ -38,6 +39,20 @@ def test_a_source_counts_once_at_its_first_place() -> None:
     told = "each counts through its source, at its first place; at most 4 for 2 hits"
     assert contract.evidence() == {"derived": told}
     assert Contract("`memory`", "mend it").evidence() == {}
+
+
+def test_an_item_and_what_was_derived_from_it_are_one_hit_in_either_order() -> None:
+    mixed: list[tuple[Any, ...]] = [("fact-1", 0.9, np.int64(4)), (4, 0.8), ("fact-2", 0.8, 4), (3, 0.7)]
+    assert hits(mixed) == hits_of_class(mixed) == FOLDED
+    # An answer that is walked is read as far as one in a list.
+    assert list(until_too_many(iter([*mixed, ("fact-3", 0.6, 3), (5, 0.5), (9, 0.4)]), 2))[4:] == [
+        ("fact-3", 0.6, 3),
+        (5, 0.5),
+    ]
+    for read in (hits, hits_of_class):
+        with pytest.raises(InputError) as caught:
+            read([("fact-1", 0.9, 4), (4, 0.8), (4, 0.7)])
+        assert (caught.value.expected, caught.value.found) == ("each id once", "the id 4 twice")
 
 
 @pytest.mark.parametrize(

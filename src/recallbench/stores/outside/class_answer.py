@@ -10,7 +10,7 @@ from uuid import UUID
 
 from recallbench.stores.outside.answer import SOURCES, Contract
 from recallbench.stores.outside.method import IDS
-from recallbench.stores.outside.sources import FoundItem, most_entries
+from recallbench.stores.outside.sources import FoundItem, SourceCount, most_entries
 from recallbench.stores.store import Item, Query
 
 ID_FIELDS = (*IDS, "_id")
@@ -105,18 +105,20 @@ def read_answer(answer: Any, query: Query, k: int, known: KnownItems, contract: 
     found: list[tuple[Any, int, bool]] = []
     scores: list[float] = []
     counted: set[int] = set()
-    hits = 0
+    count = SourceCount()
     for number, hit in enumerate(islice(answer, most_entries(k) + 1), 1):
         own, id, derived = _named(hit, query, known, counted, contract)
-        hits += not derived or id not in counted
-        if hits > k:
+        count.adds(id, derived=derived)
+        if count.hits > k:
             if cut:
                 break
             if derived or any(entry[2] for entry in found):
                 last = isinstance(answer, Sized) and number == len(answer)
-                raise contract.broken(query, f"at most k = {k} sources", f"{hits}{'' if last else ' or more'} sources")
-            count = str(len(answer)) if isinstance(answer, Sized) else f"{number} or more"
-            raise contract.broken(query, f"at most k = {k} hits", f"{count} hits")
+                raise contract.broken(
+                    query, f"at most k = {k} sources", f"{count.hits}{'' if last else ' or more'} sources"
+                )
+            told = str(len(answer)) if isinstance(answer, Sized) else f"{number} or more"
+            raise contract.broken(query, f"at most k = {k} hits", f"{told} hits")
         counted.add(id)
         found.append((own, id, derived))
         score = hit[1] if _is_row(hit) else None if _is_id(hit) else _field(hit, SCORE_FIELDS)
