@@ -131,6 +131,18 @@ def test_what_breaks_the_contract_is_named(answer: object, expected: str, found:
     assert found in caught.value.found
 
 
+def test_another_meaning_of_source_is_passed_over_for_an_item_that_was_given() -> None:
+    assert hits_of_class([{"id": "4", "score": 0.9, "source": "chat"}, {"id": "3", "score": 0.7, "source": 17}]) == [
+        Hit(4, 0.9),
+        Hit(3, 0.7),
+    ]
+    # One that names an item is its source still, and the third place of a row has no other meaning.
+    assert hits_of_class([{"id": "4", "score": 0.9, "source": "3"}]) == [Hit(3, 0.9)]
+    with pytest.raises(InputError) as caught:
+        hits_of_class([("4", 0.9, "chat")])
+    assert caught.value.found == "the source 'chat' of '4'"
+
+
 def test_a_source_that_a_class_was_not_given_is_named() -> None:
     with pytest.raises(InputError) as caught:
         hits_of_class([{"id": "f1", "score": 1, "source": "session-9"}])

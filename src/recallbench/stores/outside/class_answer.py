@@ -144,9 +144,12 @@ def _named(
 ) -> tuple[Any, int, bool]:
     """Return how a hit is called, the item that it counts as, and whether it was derived from that."""
     named = hit[0] if _is_row(hit) else hit
-    source = hit[2] if _is_row(hit) and len(hit) == 3 else None if _is_id(named) else _field(named, SOURCE)
-    if _is_id(source):
-        id, own = known.find_source(source), named if _is_id(named) else _field(named, ID_FIELDS)
+    stated = _is_row(hit) and len(hit) == 3
+    source = hit[2] if stated else None if _is_id(named) else _field(named, SOURCE)
+    id = known.find_source(source)
+    # A field of that name may say something else of an item that the memory was given.
+    if _is_id(source) and (id is not None or stated or known.find(named)[0] is None):
+        own = named if _is_id(named) else _field(named, ID_FIELDS)
         if id is None:
             raise contract.broken(query, f"{SOURCES}; {known.expected}", f"the source {source!r:.80} of {own!r:.80}")
         # Without a name of its own it is another one each time.
