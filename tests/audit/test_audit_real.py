@@ -14,17 +14,21 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 pytestmark = [pytest.mark.marked, pytest.mark.real_data]
 
 
-@pytest.mark.parametrize(
-    ("corpus", "files"),
-    [("locomo", "locomo_file"), ("realmem", "realmem_folder"), ("realtalk", "realtalk_folder")],
-)
-def test_the_committed_results_are_verified(corpus: str, files: str, request: pytest.FixtureRequest) -> None:
-    committed = sorted((BENCHMARKS / corpus / "results").glob("*/metrics.json"))
-    assert committed
-    for metrics in committed:
-        report = audit(metrics.parent, corpus_files=[request.getfixturevalue(files)], environ={}, rerun_control=True)
-        assert [(check.code, check.observed) for check in report.checks if check.status != "pass"] == []
-        assert report.verdict.label == "VERIFIED"
+COMMITTED = sorted(path.relative_to(BENCHMARKS) for path in BENCHMARKS.glob("*/results/*"))
+FILES = {"locomo": "locomo_file", "realmem": "realmem_folder", "realtalk": "realtalk_folder"}
+"""The fixture of each corpus that results are committed of."""
+
+
+def test_the_files_of_each_committed_result_are_known() -> None:
+    assert {path.parts[0] for path in COMMITTED} == FILES.keys()
+
+
+@pytest.mark.parametrize("folder", COMMITTED, ids=Path.as_posix)
+def test_the_committed_results_are_verified(folder: Path, request: pytest.FixtureRequest) -> None:
+    corpus_file = request.getfixturevalue(FILES[folder.parts[0]])
+    report = audit(BENCHMARKS / folder, corpus_files=[corpus_file], environ={}, rerun_control=True)
+    assert [(check.code, check.observed) for check in report.checks if check.status != "pass"] == []
+    assert report.verdict.label == "VERIFIED"
 
 
 def test_longmemeval_is_derived_again_and_an_added_gold_id_is_seen(

@@ -95,6 +95,7 @@ def test_each_query_is_answered_from_its_candidates(workspace: WorkingFolder) ->
     assert f"set: {REPO} at {REVISION}, task LoCoMo, in {workspace.set}" in done.stdout
     assert "sha256 of 12 files recorded at first use, not pinned" in done.stdout
     for line in (
+        "1 query is judged by documents alone that are not there, and was passed over.",
         "judgements that name nothing which their query may be answered from: 1",
         "candidates that name no document: 1",
         "queries without candidates, which may be answered from the whole corpus: 1",

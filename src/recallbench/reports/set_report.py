@@ -62,20 +62,34 @@ def _labels(metrics: Metrics, plural_alone: bool) -> list[str]:
     if labels is None:
         return []
 
-    def counted(count: int, of_one: str, of_more: str) -> str:
-        return f"{count} {of_more if plural_alone or count != 1 else of_one}"
-
     between = f", from {labels.oldest} to {labels.newest}" if labels.dated else ""
-    dated = counted(labels.dated, "query has dated labels", "queries have dated labels")
-    lines: list[str] = [inline(f"{dated}{between}; {counted(labels.undated, 'has no date', 'have no date')}.")]
-    for count, what in (
+    dated = _counted(labels.dated, "query has dated labels", "queries have dated labels", plural_alone)
+    undated = _counted(labels.undated, "has no date", "have no date", plural_alone)
+    lines: list[str] = [inline(f"{dated}{between}; {undated}."), *passed_over(labels, plural_alone=plural_alone)]
+    return ["## Labels", "", *lines, *(f"{line[0].upper()}{line[1:]}." for line in unresolved(labels))]
+
+
+def passed_over(labels: LabelsPart, *, plural_alone: bool = False) -> list[str]:
+    """Return how many queries no figure counts, in a sentence for each reason; none where all were asked."""
+    counts = (
         (labels.unjudged, "not judged"),
         (labels.irrelevant, "judged with grade 0 alone"),
         (labels.unanswerable, "judged by documents alone that are not there"),
-    ):
-        of_one, of_more = (f"query is {what}, and was passed over.", f"queries are {what}, and were passed over.")
-        lines += [counted(count, of_one, of_more)] if count else []
-    return ["## Labels", "", *lines, *(f"{line[0].upper()}{line[1:]}." for line in unresolved(labels))]
+    )
+    return [
+        _counted(
+            count,
+            f"query is {what}, and was passed over.",
+            f"queries are {what}, and were passed over.",
+            plural_alone,
+        )
+        for count, what in counts
+        if count
+    ]
+
+
+def _counted(count: int, of_one: str, of_more: str, plural_alone: bool) -> str:
+    return f"{count} {of_more if plural_alone or count != 1 else of_one}"
 
 
 def unresolved(labels: LabelsPart) -> list[str]:

@@ -71,6 +71,18 @@ def test_a_folder_is_evaluated_without_the_hub(tmp_path: Path) -> None:
     ("changed", "message"),
     [
         ({"candidates": '{"scene_id": "s_0", "candidate_doc_ids": ["x", "y"]}\n'}, "none of the candidates of s_0 is"),
+        (
+            {"candidates": '{"scene_id": "s_0", "candidate_doc_ids": ["c", "x"]}\n'},
+            "1 of the candidates of s_0 name no",
+        ),
+        ({"qrels": "s_0_q\ta\t1\ns_1_q\tb\t1\n"}, "found: a, which is in scope s_2"),
+        (
+            {
+                "candidates": '{"scene_id": "s_0", "candidate_doc_ids": ["b"]}\n'
+                '{"scene_id": "s_1", "candidate_doc_ids": ["b"]}\n{"scene_id": "s_2", "candidate_doc_ids": ["b"]}\n'
+            },
+            "found: c, which no scope has",
+        ),
         ({"candidates": '{"scene_id": "s_0", "candidate_doc_ids": []}\n'}, "field candidate_doc_ids"),
         ({"candidates": '{"scene_id": "s_0", "candidate_doc_ids": ["a"]}\n' * 2}, "field scene_id"),
         ({"qrels": "s_9_q\ta\t1\n"}, "easy/qrels.tsv: line 1: judges s_9_q"),

@@ -41,3 +41,16 @@ def test_subsets_go_before_their_configuration() -> None:
         for name in ("candidates.jsonl", "corpus.jsonl", "qrels.tsv", "queries.jsonl")
     ]
     assert made_files([*found.files, *names]) == list(found.files)
+
+
+@pytest.mark.parametrize("subset", ["..", ".", "-", "_x"])
+def test_a_subset_begins_with_a_letter_or_a_digit(subset: str) -> None:
+    names = [f"{subset}-{role}/test.parquet" for role in ("corpus", "queries", "qrels")]
+    assert find_configs("some/set", names, "test") is None
+
+
+def test_two_folders_for_one_configuration_are_refused() -> None:
+    names = ["corpus/test.parquet", "queries/test.parquet", "default/test.parquet", "data/train.parquet"]
+    with pytest.raises(UsageError, match=r"some/set has qrels\.tsv twice") as caught:
+        find_configs("some/set", names, "test")
+    assert caught.value.found == "data/ and default/"

@@ -160,7 +160,7 @@ def test_a_bad_document_is_named_with_its_line(
             QUERIES,
             JUDGED + "q2\tnowhere\t1\n",
             "query q2 (line 2): field relevant",
-            "nowhere, which no document has (qrels/test.tsv, line 7)",
+            "nowhere, which no scope has (qrels/test.tsv, line 7)",
         ),
         (QUERIES, JUDGED + "q2\trome\t1\n", "query q2 (line 2): field relevant", "rome, which is in scope south"),
         (QUERIES, JUDGED + "q9\toslo\t1\n", "qrels/test.tsv: line 7: judges q9", "no query of that id"),

@@ -130,6 +130,16 @@ def changed(document: dict[str, Any], rows: str, **fields: Any) -> dict[str, Any
         (changed(report(), "evaluations", retrievalMetrics={"k": 3}), ["row 2: field retrievalMetrics.hitAtK"]),
         (changed(mem0_results(), "0", speaker_1_memories=...), ["conversation 0, row 2: field speaker_1_memories"]),
         (changed(mem0_results(), "0", speaker_2_memories=["…"]), ["memories with a score and a time such as 1:56 pm"]),
+        (
+            changed(
+                mem0_results(),
+                "0",
+                speaker_2_memories=[
+                    {"memory": "…", "timestamp": "1:00 pm on 1 May, 2023", "score": score} for score in (0.5, 0.5, 0.7)
+                ],
+            ),
+            ["row 2: field speaker_2_memories", "the highest score first", "0.7 behind 0.5"],
+        ),
         (mem0_results(b=[]), ["conversation b", "conversations by their number, from 0"]),
         (mem0_results(**{"1": {}}), ["conversation 1", "a list of rows"]),
     ],

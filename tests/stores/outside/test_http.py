@@ -203,8 +203,15 @@ def test_what_a_service_derived_counts_through_its_source(script: Scripted) -> N
     store = opened(script)
     assert store.search(QUESTION, 2) == [Hit(2, 0.9), Hit(1, 0.7)]
     assert store.evidence()["derived"] == "each counts through its source, at its first place; at most 3 for 2 hits"
-    script.answer = searching({"hits": [{"id": 2, "score": 0.9, "source": None}]})
-    assert store.search(QUESTION, 2) == [Hit(2, 0.9)]
+    for other in (None, "chat", ["chat"], 9):
+        script.answer = searching({"hits": [{"id": 2, "score": 0.9, "source": other}]})
+        assert store.search(QUESTION, 2) == [Hit(2, 0.9)]
+    script.answer = searching({"hits": [{"id": 2, "score": 0.9, "source": 1}]})
+    assert store.search(QUESTION, 2) == [Hit(1, 0.9)]
+    script.answer = searching({"hits": [{"id": "f1", "score": 0.9, "source": "chat"}]})
+    with pytest.raises(InputError, match="broke its contract") as caught:
+        store.search(QUESTION, 2)
+    assert caught.value.found == "the source 'chat' of 'f1'"
 
 
 @pytest.mark.parametrize("fault", [None, (429, {}, {"Retry-After": "0.01"}), (503, {}, {}), (500, {}, {})])

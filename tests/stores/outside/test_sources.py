@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 from recallbench.errors import InputError
@@ -38,6 +39,20 @@ def test_a_source_counts_once_at_its_first_place() -> None:
     told = "each counts through its source, at its first place; at most 4 for 2 hits"
     assert contract.evidence() == {"derived": told}
     assert Contract("`memory`", "mend it").evidence() == {}
+
+
+def test_an_item_and_what_was_derived_from_it_are_one_hit_in_either_order() -> None:
+    mixed: list[tuple[Any, ...]] = [("fact-1", 0.9, np.int64(4)), (4, 0.8), ("fact-2", 0.8, 4), (3, 0.7)]
+    assert hits(mixed) == hits_of_class(mixed) == FOLDED
+    # An answer that is walked is read as far as one in a list.
+    assert list(until_too_many(iter([*mixed, ("fact-3", 0.6, 3), (5, 0.5), (9, 0.4)]), 2))[4:] == [
+        ("fact-3", 0.6, 3),
+        (5, 0.5),
+    ]
+    for read in (hits, hits_of_class):
+        with pytest.raises(InputError) as caught:
+            read([("fact-1", 0.9, 4), (4, 0.8), (4, 0.7)])
+        assert (caught.value.expected, caught.value.found) == ("each id once", "the id 4 twice")
 
 
 @pytest.mark.parametrize(
@@ -114,6 +129,18 @@ def test_what_breaks_the_contract_is_named(answer: object, expected: str, found:
         hits(answer)
     assert caught.value.expected.startswith(expected)
     assert found in caught.value.found
+
+
+def test_another_meaning_of_source_is_passed_over_for_an_item_that_was_given() -> None:
+    assert hits_of_class([{"id": "4", "score": 0.9, "source": "chat"}, {"id": "3", "score": 0.7, "source": 17}]) == [
+        Hit(4, 0.9),
+        Hit(3, 0.7),
+    ]
+    # One that names an item is its source still, and the third place of a row has no other meaning.
+    assert hits_of_class([{"id": "4", "score": 0.9, "source": "3"}]) == [Hit(3, 0.9)]
+    with pytest.raises(InputError) as caught:
+        hits_of_class([("4", 0.9, "chat")])
+    assert caught.value.found == "the source 'chat' of '4'"
 
 
 def test_a_source_that_a_class_was_not_given_is_named() -> None:

@@ -15,7 +15,7 @@ from recallbench.errors import UsageError
 from recallbench.escaping.terminal import shortened, visible
 from recallbench.progress import Progress
 from recallbench.reports.cells import figure
-from recallbench.reports.set_report import counts_as_published, unresolved
+from recallbench.reports.set_report import counts_as_published, passed_over, unresolved
 from recallbench.reports.table import plain_lines, print_parts
 from recallbench.results.metrics import Metrics
 from recallbench.results.retrievals import GRADED
@@ -70,7 +70,8 @@ def evaluate_set(
     outcome = run(options, progress, today)
     metrics = outcome.metrics
     labels = {id: shortened(label) for id, label in question_labels(outcome.retrieval.questions).items()}
-    labelled = unresolved(metrics.labels) if metrics.labels is not None else []
+    of_labels = metrics.labels
+    labelled = [] if of_labels is None else [*passed_over(of_labels), *unresolved(of_labels)]
     beside = [*_hub(metrics, folder), *labelled, *_matched(metrics, labels), *_worst(metrics, labels)]
     summary = [*headline(metrics, outcome.folder, today), *beside]
     if table is None or table.format == "text":

@@ -53,7 +53,7 @@ def find_subsets(folder: Path) -> tuple[str, ...]:
     return tuple(sorted(path.relative_to(folder).as_posix() for path in found))
 
 
-def files_of(folder: Path, subsets: tuple[str, ...]) -> Files:
+def files_of(folder: Path, subsets: tuple[str, ...], *, published: bool) -> Files:
     """Return the files of these subsets; raises InputError where one is missing."""
     parts: dict[str, Path] = {}
     for subset in subsets:
@@ -69,14 +69,14 @@ def files_of(folder: Path, subsets: tuple[str, ...]) -> Files:
                     found="no such file",
                     remedy=f"put it there, or remove {PurePosixPath(subset) / QRELS}, which makes that folder a subset",
                 )
-    return Files(parts, subsets=subsets, published=True)
+    return Files(parts, subsets=subsets, published=published)
 
 
 def read_documents(files: Files, corpus: str, passed: PassedOver) -> Iterator[Document]:
     """Return the documents of each scope that a query has, in the order of their file; noted in `passed`: the counts.
 
     Texts are held once, whatever the number of scopes that a document is in. Raises InputError for candidates of which
-    none names a document.
+    none names a document; in a set that is not of the hub for each that names none.
     """
     by_file: dict[str, dict[str, CandidatePool]] = {}
     for subset in files.subsets:
@@ -91,13 +91,16 @@ def read_documents(files: Files, corpus: str, passed: PassedOver) -> Iterator[Do
         for pool in pools.values():
             ids = documents.keys() if pool.ids is None else pool.ids & documents.keys()
             if pool.ids is not None:
-                passed.candidates += len(pool.ids) - len(ids)
-                if not ids:
+                unknown = pool.ids - documents.keys()
+                passed.candidates += len(unknown)
+                if unknown and (not ids or not files.published):
+                    count = f"{len(unknown)} of the" if ids else "none of the"
+                    verb = "name no document" if ids else "is a document"
                     raise InputError(
-                        f"{CANDIDATES} of {corpus}: none of the candidates of {pool.scope} is a document",
+                        f"{CANDIDATES} of {corpus}: {count} candidates of {pool.scope} {verb}",
                         expected=f"ids of {name}, such as {next(iter(documents))}",
-                        found=f"{len(pool.ids)} others, such as {min(pool.ids, default='none')}",
-                        remedy="fetch corpus and candidates of one commit",
+                        found=f"{len(unknown)} others, such as {min(unknown)}",
+                        remedy="take corpus and candidates of one version, or mend the list",
                     )
             # In the order of their file: that of the candidates may begin with those that answer.
             yield from (replace(document, scope=pool.scope) for id, document in documents.items() if id in ids)

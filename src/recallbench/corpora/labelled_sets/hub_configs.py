@@ -32,7 +32,7 @@ ROLES = {
 """The file that each configuration becomes; `data` is how the hub's library calls the folder of `default`."""
 NEEDED = (DOCUMENTS, QUERIES, QRELS)
 _FILE = re.compile(
-    rf"(?:(?P<subset>[\w.-]+)-)?(?P<role>{'|'.join(ROLES)})/(?P<split>[\w.]+?)(?:-\d{{5}}-of-\d{{5}})?\.(?:parquet|jsonl)",
+    rf"(?:(?P<subset>[A-Za-z0-9][\w.-]*)-)?(?P<role>{'|'.join(ROLES)})/(?P<split>[\w.]+?)(?:-\d{{5}}-of-\d{{5}})?\.(?:parquet|jsonl)",
     re.ASCII,
 )
 
@@ -61,7 +61,8 @@ def made_files(names: Iterable[str]) -> list[str]:
 def find_configs(repo: str, names: Sequence[str], split: str) -> HubConfigs | None:
     """Return the files of a split among all names of a dataset; None for one without configurations.
 
-    A configuration without that split has its only one taken, as MTEB does. Raises UsageError where it has several.
+    A configuration without that split has its only one taken, as MTEB does. Raises UsageError where it has several, and
+    where two folders hold one configuration.
     """
     found: dict[str, dict[str, list[str]]] = {}
     for name in sorted(names):
@@ -76,6 +77,14 @@ def find_configs(repo: str, names: Sequence[str], split: str) -> HubConfigs | No
     for subset in sorted(whole):
         for name in (*NEEDED, CANDIDATES):
             splits = found.get(f"{subset}{name}", {})
+            folders = sorted({remote.partition("/")[0] for remotes in splits.values() for remote in remotes})
+            if len(folders) > 1:
+                raise UsageError(
+                    f"{repo} has {subset}{name} twice",
+                    expected="one folder for it",
+                    found=" and ".join(f"{folder}/" for folder in folders),
+                    remedy="name another commit or dataset, which has one of them",
+                )
             if len(splits) > 1 and split not in splits:
                 raise UsageError(
                     f"{repo} has no split {split}",

@@ -23,7 +23,14 @@ from recallbench.corpora.labelled_sets.labelled_files import (
     read_documents,
     read_labels,
 )
-from recallbench.corpora.labelled_sets.labelled_records import ABSTENTION, DOCUMENTS, Files, LabelledQuery, PassedOver
+from recallbench.corpora.labelled_sets.labelled_records import (
+    ABSTENTION,
+    DOCUMENTS,
+    EVERYWHERE,
+    Files,
+    LabelledQuery,
+    PassedOver,
+)
 from recallbench.corpora.labelled_sets.set_name import PREFIX, SetName, folder_word, parse_set_name
 from recallbench.corpora.matching.method import Matching
 from recallbench.corpora.miniature import write_labelled
@@ -205,7 +212,9 @@ def _question(
     for id in label.grades:
         if id not in known:
             elsewhere = next((scope for scope, ids in places.items() if id in ids), None)
-            actual = f"{id}, which no document has" if elsewhere is None else f"{id}, which is in scope {elsewhere}"
+            # A document that is no candidate of any query is read into no scope.
+            nothing = "no document" if list(places) == [EVERYWHERE] else "no scope"
+            actual = f"{id}, which {nothing} has" if elsewhere is None else f"{id}, which is in scope {elsewhere}"
             if judgements is not None:
                 actual += f" ({judgements.parent.name}/{judgements.name}, line {line_of(judgements, label.id, id)})"
             raise reader.refusal("relevant", f"ids of documents in scope {label.scope}", actual)

@@ -38,6 +38,7 @@ def files_of(folder: Path, split: str | None = None, *, by_text: bool = False, i
     Matched by text, queries need no judgements: those of a split that is named only say which queries are asked. Where
     ids count too, judgements are read where there are any.
     """
+    of_hub = (folder / hub_record.NAME).is_file()
     if subsets := candidate_files.find_subsets(folder):
         if split is not None:
             raise UsageError(
@@ -46,7 +47,7 @@ def files_of(folder: Path, split: str | None = None, *, by_text: bool = False, i
                 found=f"--split {split}",
                 remedy="leave --split out, and out of RECALLBENCH_SPLIT and the settings file",
             )
-        return candidate_files.files_of(folder, subsets)
+        return candidate_files.files_of(folder, subsets, published=of_hub)
     documents = folder / DOCUMENTS
     if not documents.is_file():
         raise _missing(folder, DOCUMENTS)
@@ -79,7 +80,6 @@ def files_of(folder: Path, split: str | None = None, *, by_text: bool = False, i
             f"{folder} has no split {chosen}", expected=", ".join(judged), found=chosen, remedy="name one of these"
         )
     # Of a hub set as many splits lie here as were fetched so far, which says nothing of the set.
-    of_hub = (folder / hub_record.NAME).is_file()
     return Files(
         {DOCUMENTS: documents, QUERIES: folder / QUERIES, f"{JUDGEMENTS}/{chosen}.tsv": judged[chosen]},
         () if of_hub else tuple(path for name, path in judged.items() if name != chosen),

@@ -28,7 +28,7 @@ class Files:
     subsets: tuple[str, ...] = ()
     """The folders with queries of a set whose queries have candidates; empty for any other set."""
     published: bool = False
-    """Others have judged it, so that nobody here can mend it: what names nothing is counted and not refused."""
+    """Its record says that it came from the hub: nobody here can mend it, and what names nothing is counted."""
 
     @property
     def judgements(self) -> str:

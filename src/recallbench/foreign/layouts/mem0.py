@@ -70,6 +70,7 @@ def _memories(row: JsonFields) -> list[tuple[float, str]]:
         memories = row.fields.get(name)
         if not isinstance(memories, list):
             raise row.refusal(name, "a list of memories", shown(memories))
+        scores: list[float] = []
         for memory in memories:
             score = memory.get("score") if isinstance(memory, dict) else None
             when = memory.get("timestamp") if isinstance(memory, dict) else None
@@ -78,7 +79,14 @@ def _memories(row: JsonFields) -> list[tuple[float, str]]:
                 raise row.refusal(
                     name, "memories with a score and a time such as 1:56 pm on 8 May, 2023", shown(memory)
                 )
-            found.append((float(score), time.isoformat()))
+            if scores and score > scores[-1]:
+                raise row.refusal(
+                    name,
+                    "memories with the highest score first (a distance is to be turned round)",
+                    f"{score:g} behind {scores[-1]:g}",
+                )
+            scores.append(float(score))
+            found.append((scores[-1], time.isoformat()))
     return sorted(found, key=lambda memory: -memory[0])
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from recallbench.stores.outside.answer import SOURCES, Contract
 from recallbench.stores.outside.method import IDS
-from recallbench.stores.outside.sources import FoundItem, most_entries
+from recallbench.stores.outside.sources import FoundItem, SourceCount, most_entries
 from recallbench.stores.store import Item, Query
 
 ID_FIELDS = (*IDS, "_id")
@@ -105,18 +105,20 @@ def read_answer(answer: Any, query: Query, k: int, known: KnownItems, contract: 
     found: list[tuple[Any, int, bool]] = []
     scores: list[float] = []
     counted: set[int] = set()
-    hits = 0
+    count = SourceCount()
     for number, hit in enumerate(islice(answer, most_entries(k) + 1), 1):
         own, id, derived = _named(hit, query, known, counted, contract)
-        hits += not derived or id not in counted
-        if hits > k:
+        count.adds(id, derived=derived)
+        if count.hits > k:
             if cut:
                 break
             if derived or any(entry[2] for entry in found):
                 last = isinstance(answer, Sized) and number == len(answer)
-                raise contract.broken(query, f"at most k = {k} sources", f"{hits}{'' if last else ' or more'} sources")
-            count = str(len(answer)) if isinstance(answer, Sized) else f"{number} or more"
-            raise contract.broken(query, f"at most k = {k} hits", f"{count} hits")
+                raise contract.broken(
+                    query, f"at most k = {k} sources", f"{count.hits}{'' if last else ' or more'} sources"
+                )
+            told = str(len(answer)) if isinstance(answer, Sized) else f"{number} or more"
+            raise contract.broken(query, f"at most k = {k} hits", f"{told} hits")
         counted.add(id)
         found.append((own, id, derived))
         score = hit[1] if _is_row(hit) else None if _is_id(hit) else _field(hit, SCORE_FIELDS)
@@ -142,9 +144,12 @@ def _named(
 ) -> tuple[Any, int, bool]:
     """Return how a hit is called, the item that it counts as, and whether it was derived from that."""
     named = hit[0] if _is_row(hit) else hit
-    source = hit[2] if _is_row(hit) and len(hit) == 3 else None if _is_id(named) else _field(named, SOURCE)
-    if _is_id(source):
-        id, own = known.find_source(source), named if _is_id(named) else _field(named, ID_FIELDS)
+    stated = _is_row(hit) and len(hit) == 3
+    source = hit[2] if stated else None if _is_id(named) else _field(named, SOURCE)
+    id = known.find_source(source)
+    # A field of that name may say something else of an item that the memory was given.
+    if _is_id(source) and (id is not None or stated or known.find(named)[0] is None):
+        own = named if _is_id(named) else _field(named, ID_FIELDS)
         if id is None:
             raise contract.broken(query, f"{SOURCES}; {known.expected}", f"the source {source!r:.80} of {own!r:.80}")
         # Without a name of its own it is another one each time.

@@ -240,9 +240,16 @@ class HttpStore(Store):
             if not isinstance(hit, dict) or not {"id", "score"} <= hit.keys():
                 raise self._contract.broken(query, 'hits {"id": …, "score": …}', _shortened(hit))
         return [
-            (hit["id"], hit["score"]) if hit.get("source") is None else (hit["id"], hit["score"], hit["source"])
+            (hit["id"], hit["score"], hit["source"]) if self._is_derived(hit, query) else (hit["id"], hit["score"])
             for hit in hits
         ]
+
+    def _is_derived(self, hit: Mapping[str, Any], query: Query) -> bool:
+        """Return whether its `source` is one: not where it names nothing, and the hit itself is an item given."""
+        own, source = (
+            type(name) in (int, float) and name in self._known[query.scope] for name in (hit["id"], hit.get("source"))
+        )
+        return hit.get("source") is not None and (source or not own)
 
 
 def _item(item: Item, rows: Matrix | None, row: int) -> dict[str, Any]:

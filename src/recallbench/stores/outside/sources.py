@@ -41,15 +41,27 @@ def most_entries(k: int) -> int:
     return PER_HIT * k
 
 
+class SourceCount:
+    """The hits of an answer so far: one for each source, and one for each given item that comes again."""
+
+    def __init__(self) -> None:
+        self.hits = 0
+        self._sources: set[Hashable] = set()
+        self._given: set[Hashable] = set()
+
+    def adds(self, source: Hashable, *, derived: bool) -> bool:
+        """Count an item of the answer; return whether it is a hit more."""
+        more = source not in self._sources or (not derived and source in self._given)
+        self.hits += more
+        self._sources.add(source)
+        self._given |= set() if derived else {source}
+        return more
+
+
 def fold(entries: Sequence[FoundItem]) -> list[Hit]:
-    """Return a hit for each source at the place of its first item; one that was given twice stays twice."""
-    hits: list[Hit] = []
-    seen: set[int] = set()
-    for entry in entries:
-        if not entry.derived or entry.source not in seen:
-            hits.append(Hit(entry.source, entry.score))
-        seen.add(entry.source)
-    return hits
+    """Return a hit for each source at the place of its first item; a given item that came twice stays twice."""
+    count = SourceCount()
+    return [Hit(entry.source, entry.score) for entry in entries if count.adds(entry.source, derived=entry.derived)]
 
 
 def repeated(entries: Sequence[FoundItem]) -> FoundItem | None:
@@ -64,13 +76,14 @@ def repeated(entries: Sequence[FoundItem]) -> FoundItem | None:
 
 def until_too_many(answer: Iterable[Any], k: int) -> Iterator[Any]:
     """Yield the items of an answer that may never end, up to the one that is too many."""
-    sources: set[str] = set()
-    given = 0
+    count = SourceCount()
     for item in islice(answer, most_entries(k) + 1):
         yield item
-        if isinstance(item, (tuple, list)) and len(item) == 3:
-            sources.add(repr(item[2]))
-        else:
-            given += 1
-        if given + len(sources) > k:
+        row = item if isinstance(item, (tuple, list)) and item else [object()]
+        derived = len(row) == 3
+        try:
+            count.adds(row[2] if derived else row[0], derived=derived)
+        except TypeError:
+            return  # what has no hash is no id: the answer is refused for it
+        if count.hits > k:
             return
