@@ -118,7 +118,7 @@ PANELS = {
             "fetch": "Download a corpus or an encoder at its pinned revision and check every hash.",
             "corpora": "List the corpora.",
             "stores": "List the stores, and what can be set of each.",
-            "embedders": "List the encoders.",
+            "embedders": "List the encoders, and whether each is here.",
             "measures": "List the measures, each with what it counts.",
         },
     ),
