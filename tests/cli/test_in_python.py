@@ -175,7 +175,7 @@ def test_an_exception_in_the_users_code_shows_its_line(place: Path) -> None:
         ("bm25", {"nonsense": 3}, "run takes no nonsense"),
         ("bm25", {"dry_run": True}, "run takes no dry_run"),
         ("bm25", {"limit": 0}, "0 is not in the range"),
-        ("bm25", {"limit": "few"}, "'few' is not a valid integer"),
+        ("bm25", {"limit": "few"}, "'few' is not a valid whole number"),
         ("bm25", {"scope": "all"}, "'all' is not one of 'own', 'pooled'"),
         ("bm25", {"download": "no"}, "download is on or off"),
         ("exact", {"embedder": open_notes}, "embedder is a text or a number"),
