@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from commandline import recallbench
+from recallbench.audit.folder_state import folder_state
 from recallbench.errors import InputError
 from recallbench.escaping.web import html
 from recallbench.progress import Silent
@@ -18,7 +19,6 @@ from recallbench.results.costs.prices import read_prices
 from recallbench.scoring.measures.registry import parse
 from recallbench.site.board import Board, make_board
 from recallbench.site.choices import SiteChoices
-from recallbench.site.folder_state import folder_state
 from recallbench.site.making import copies_of
 from recallbench.site.places import find_places
 

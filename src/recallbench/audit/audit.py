@@ -115,7 +115,7 @@ def audit_result(
     with progress.stage(f"auditing {folder.name}", len(examinations), "checks") as advance:
         checks = tuple(examination.check(subject) for examination in counted(examinations, advance))
     with suppress(Exception):  # whoever asks for the rankings is told why there are none
-        result.judge(subject.rows)
+        _ = subject.judged_result
     recorded = NOT_DERIVED if again else (*NOT_DERIVED, "that the control's run is BM25's (--rerun-control)")
     if of_static and not ranked_again:
         missing = "--rerun-control" if not again else f"recallbench fetch {ENCODER}"

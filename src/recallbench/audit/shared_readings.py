@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
-MOST = 4
+MOST = 6
 """Readings that are kept, the last ones: folders of one corpus mostly follow each other."""
 T = TypeVar("T")
 

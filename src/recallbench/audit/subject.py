@@ -13,12 +13,13 @@ from recallbench.audit.examination import CannotTell, one_line
 from recallbench.audit.shared_readings import SharedReadings
 from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.corpora.records import Question, Survey
+from recallbench.corpora.stream import sha256_of
 from recallbench.embedding.registry import default_cache_dir
 from recallbench.errors import Blocked, InputError
 from recallbench.progress import Progress, Silent
 from recallbench.protocol.deviations import Configuration, Deviation, departures
 from recallbench.protocol.rules import CorpusRules, Rules
-from recallbench.reading import state
+from recallbench.reading import regular, state
 from recallbench.results.dataset import Dataset, read_dataset
 from recallbench.results.figures import Figures, figures
 from recallbench.results.kept import placed_ranking, stated_question
@@ -34,6 +35,8 @@ from recallbench.scoring.editions import EDITIONS
 from recallbench.stores.bm25 import BM25Store
 
 T = TypeVar("T")
+Run = dict[str, list[tuple[str, float]]]
+"""Ids and scores by question."""
 
 
 class _CachedOutcome(Generic[T]):
@@ -164,12 +167,22 @@ class AuditSubject:
         return self.result.environment
 
     @_CachedOutcome
-    def control(self) -> dict[str, list[tuple[str, float]]]:
-        """The run of the lexical control, as its file has it."""
-        return read_run(self.folder / CONTROL_RUN)
+    def judged_result(self) -> Result:
+        """The result, its rankings judged from the rows that were read."""
+        self.result.judge(self.rows)
+        return self.result
 
     @_CachedOutcome
-    def static(self) -> dict[str, list[tuple[str, float]]] | None:
+    def control(self) -> Run:
+        """The run of the lexical control, as its file has it; results of one corpus mostly have the same one."""
+        return self.shared.once(self._control_key, lambda: read_run(self.folder / CONTROL_RUN))
+
+    @_CachedOutcome
+    def _control_key(self) -> Hashable:
+        return "run", sha256_of(regular(self.folder / CONTROL_RUN))
+
+    @_CachedOutcome
+    def static(self) -> Run | None:
         """The run of the static control, as its file has it; None where the result states none."""
         return None if self.metrics.control_static is None else read_run(self.folder / STATIC_RUN)
 
@@ -205,10 +218,13 @@ class AuditSubject:
         stated = self.metrics.retrieval
         rows = _first_rows(self.readable_rows)
         sized = list(zip(self.questions, self.candidates, strict=True))
-        control, static = self.control, self.static
+        static = self.static
 
         def ranking_of(question: Question, size: int, hits: Sequence[HitRow]) -> Ranking:
             return placed_ranking(question, size, [(hit.id, hit.score) for hit in hits])
+
+        def placed(run: Run) -> list[Ranking]:
+            return [placed_ranking(question, size, run.get(question.id, ())) for question, size in sized]
 
         return Retrieval(
             Calls(self.rules.default_k, stated.depth),
@@ -218,8 +234,8 @@ class AuditSubject:
             short=[ranking_of(q, size, (rows[q.id].hits_of_k_call or ()) if q.id in rows else ()) for q, size in sized]
             if len(stated.calls) > 1
             else None,
-            control=[placed_ranking(q, size, control.get(q.id, ())) for q, size in sized],
-            static=None if static is None else [placed_ranking(q, size, static.get(q.id, ())) for q, size in sized],
+            control=placed(self.control),
+            static=None if static is None else placed(static),
             segments=self.dataset.segments if self.has_dataset else stated.segments,
             failed=stated.failed,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -76,8 +77,15 @@ def read_models(folder: Path, name: str, kind: type[RowModel]) -> list[RowModel]
 
 def position_of(id: str, scope: str, candidates: int) -> int | None:
     """Return the haystack position that `<scope>/<position>` names; None where it is no segment of this scope."""
-    prefix, slash, digits = id.rpartition("/")
-    if not slash or prefix != scope or not digits.isascii() or not digits.isdigit() or len(digits) > 9:
+    stated = _stated_place(id)
+    return stated[1] if stated is not None and stated[0] == scope and stated[1] < candidates else None
+
+
+@lru_cache(maxsize=1 << 14)  # the ids of a haystack come again for each of its questions
+def _stated_place(id: str) -> tuple[str, int] | None:
+    """Return the scope and the position that an id is made of; None where it is not."""
+    scope, slash, digits = id.rpartition("/")
+    if not slash or not digits.isascii() or not digits.isdigit() or len(digits) > 9:
         return None
     position = int(digits)
-    return position if position < candidates and str(position) == digits else None
+    return (scope, position) if str(position) == digits else None

@@ -9,13 +9,13 @@ from pathlib import Path
 from recallbench.audit.audit import Audit, audit_result
 from recallbench.audit.gate import Check
 from recallbench.audit.gates import artefacts
+from recallbench.audit.kept_audits import KeptAudits
 from recallbench.audit.shared_readings import SharedReadings
 from recallbench.errors import RecallBenchError
 from recallbench.progress import Progress
 from recallbench.protocol.frozen import load
 from recallbench.results.dataset import dataset_at_hand
 from recallbench.results.result import Result
-from recallbench.site.kept_audits import KeptAudits
 from recallbench.site.local_words import publishable
 
 NAMED = 3

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from recallbench.audit.folder_state import folder_state, refuse_changed
+from recallbench.audit.kept_audits import KeptAudits
 from recallbench.audit.shared_readings import SharedReadings
 from recallbench.compare.entrant import Entrant
 from recallbench.compare.standings import asked_of, why_not_beside
@@ -19,8 +21,6 @@ from recallbench.scoring.measures.measure import Measure
 from recallbench.site.admission import admit
 from recallbench.site.choices import SiteChoices
 from recallbench.site.entry import Entry, rescored_entry, result_entry
-from recallbench.site.folder_state import folder_state, refuse_changed
-from recallbench.site.kept_audits import KeptAudits
 from recallbench.site.local_words import publishable
 from recallbench.site.places import Place
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
+from recallbench.audit.folder_state import refuse_changed
 from recallbench.progress import Progress
 from recallbench.reports import versions_page
 from recallbench.reports.page import with_way_back
@@ -17,7 +18,6 @@ from recallbench.site.board import Board, every_entry, make_board
 from recallbench.site.board_table import board_sheet
 from recallbench.site.choices import SiteChoices
 from recallbench.site.curve import Standing, standing_of
-from recallbench.site.folder_state import refuse_changed
 from recallbench.site.history import Series, series_of
 from recallbench.site.index_page import SHEET, Index, index_page
 from recallbench.site.links import Links

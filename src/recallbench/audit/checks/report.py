@@ -74,7 +74,9 @@ def _returned(subject: AuditSubject) -> tuple[ReturnedRows, ...]:
 def _differences_of_page(subject: AuditSubject) -> Iterator[str]:
     stated = "\n".join(line for _, line in lines(subject.folder / PAGE))
     told = f"<h2>{HEADING}</h2>" in stated
-    derived = page_of(subject.result, subject.derived, texts_of(subject.rows), with_returned=told).removesuffix("\n")
+    derived = page_of(subject.judged_result, subject.derived, texts_of(subject.rows), with_returned=told).removesuffix(
+        "\n"
+    )
     if subject.metrics.recallbench_version == __version__:
         found = differing_lines(stated, derived, _excerpts)
     else:

@@ -112,12 +112,18 @@ def _examined(
 ) -> Audit:
     """Return the audit of a folder of this tool, or of one in another tool's layout."""
     from recallbench.audit.audit import audit
+    from recallbench.audit.kept_audits import KeptAudits, audit_and_keep
     from recallbench.foreign.audit import audit_foreign
     from recallbench.foreign.layouts.registry import find_layout
 
     environ = dict(os.environ)
     if folder.is_dir() and find_layout(folder) is not None:
         return audit_foreign(folder, corpus_files, environ)
+    if rerun_control is None:
+        kept = KeptAudits(cache_dir or options.default_cache())
+        return audit_and_keep(
+            folder, kept, corpus_files=corpus_files, environ=environ, progress=progress, cache_dir=cache_dir
+        )
     return audit(
         folder,
         corpus_files=corpus_files,

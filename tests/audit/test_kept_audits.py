@@ -4,21 +4,36 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from commandline import recallbench
+from recallbench.audit import kept_audits
 from recallbench.audit.audit import audit
+from recallbench.audit.folder_state import folder_state
 from recallbench.audit.gate import Check
-from recallbench.site import kept_audits
-from recallbench.site.folder_state import folder_state
-from recallbench.site.kept_audits import KeptAudits
+from recallbench.audit.kept_audits import KeptAudits, audit_and_keep
+from recallbench.progress import Silent
+from recallbench.protocol.frozen import load
+from recallbench.results.dataset import dataset_at_hand
+from recallbench.results.result import open_result
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a result; no test writes into it."""
+    folder = tmp_path_factory.mktemp("measured")
+    done = recallbench("run", "canary-locomo", "--store", "bm25", "--folder", "bm25", "--quiet", cwd=folder)
+    assert done.returncode == 0
+    return folder / "bm25"
 
 
 @pytest.fixture
-def folder(audited: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
-    return Path(shutil.copytree(audited / "bm25", tmp_path / "bm25"))
+    return Path(shutil.copytree(measured, tmp_path / "bm25"))
 
 
 def keep(folder: Path, cache: Path) -> str:
@@ -51,6 +66,20 @@ def test_any_change_of_a_folder_is_another_address(folder: Path, tmp_path: Path,
     else:
         folder = folder.rename(folder.with_name("other"))
     assert address_of(folder, KeptAudits(tmp_path / "cache")) != address
+
+
+def test_an_audit_that_is_asked_for_is_made_whatever_is_kept_and_kept_then(folder: Path, tmp_path: Path) -> None:
+    address = keep(folder, tmp_path / "cache")
+    file = next((tmp_path / "cache/audits").rglob("*.json"))
+    kept, said = KeptAudits(tmp_path / "cache"), audit(folder, environ={})
+    lying = replace(said, checks=tuple(replace(check, observed="as somebody wished") for check in said.checks))
+    kept.keep(address, lying, folder_state(folder))
+    made = audit_and_keep(folder, kept, corpus_files=(), environ={}, progress=Silent(), cache_dir=None)
+    assert made.checks == said.checks
+    assert kept.reused == 0
+    (another,) = {*(tmp_path / "cache/audits").rglob("*.json")} - {file}
+    dataset = dataset_at_hand(open_result(folder).metrics, load(), (), {})
+    assert another.stem == kept.address(folder, folder_state(folder), dataset) != address
 
 
 def test_nobody_else_can_put_an_audit_there(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Audits that held and are kept, so that a site made again audits only what is new.
+"""Audits that held and are kept, so that a site audits only what nobody here has audited yet.
 
 An audit is kept by all that decides it: every byte of the folder, its name, whether the dataset is at hand, this
 program, and the packages it works figures out with. It is sealed with the user's own key, so that nobody else can put
@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -20,13 +20,17 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from recallbench.audit.audit import Audit
+from recallbench.audit.audit import Audit, audit
 from recallbench.audit.decision import decide
+from recallbench.audit.folder_state import folder_state
 from recallbench.audit.gate import Check
 from recallbench.audit.gates import artefacts
 from recallbench.embedding.own_key import own_key
 from recallbench.errors import RecallBenchError
-from recallbench.site.folder_state import folder_state
+from recallbench.progress import Progress
+from recallbench.protocol.frozen import load
+from recallbench.results.dataset import dataset_at_hand
+from recallbench.results.result import open_result
 from recallbench.whole_file import write_whole
 
 FOLDER = "audits"
@@ -96,6 +100,27 @@ class KeptAudits:
     def _path(self, address: str) -> Path:
         assert self._folder is not None
         return self._folder / address[:2] / f"{address}.json"
+
+
+def audit_and_keep(
+    folder: Path,
+    kept: KeptAudits,
+    *,
+    corpus_files: Sequence[Path],
+    environ: Mapping[str, str],
+    progress: Progress,
+    cache_dir: Path | None,
+) -> Audit:
+    """Audit a folder as `audit` does, whatever is kept of it, and keep what comes of it."""
+    try:
+        state = folder_state(folder)
+    except (RecallBenchError, OSError):
+        state = ""  # the audit says what can't be read
+    examined = audit(folder, corpus_files=corpus_files, environ=environ, progress=progress, cache_dir=cache_dir)
+    if state and examined.corpus:
+        dataset = dataset_at_hand(open_result(folder).metrics, load(), corpus_files, environ)
+        kept.keep(kept.address(folder, state, dataset), examined, state)
+    return examined
 
 
 def _asked_again(check: Check, folder: Path) -> Check:
