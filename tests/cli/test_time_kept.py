@@ -79,7 +79,7 @@ def test_time_ignored_is_a_deviation_that_shows_what_the_future_would_have_given
     done = recallbench(*RUN, "--store", "bm25", "--time", "ignored", "--folder", "ignored", cwd=place)
     assert done.returncode == 0, done.stderr
     assert "deviation: time: questions also see what was said after them" in done.stdout
-    assert "Time was ignored: a question also saw what was said after it, 8.0 segments in all." in done.stdout
+    assert "Here time was ignored: a question also saw what was said after it, 8.0 segments in all." in done.stdout
     metrics = metrics_of(place / "ignored")
     assert metrics["time"] == {"way": "ignored", "visible": 8.0, "haystack": 8.0}
     first = json.loads((place / "ignored" / "raw_retrievals.jsonl").read_text().splitlines()[0])
