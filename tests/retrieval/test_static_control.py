@@ -94,6 +94,10 @@ def test_it_stands_beside_bm25_and_is_audited(tmp_path: Path) -> None:
     assert audit.returncode == 1
     failed = {line.split()[1] for line in audit.stdout.splitlines() if line.startswith("  fail ")}
     assert failed == {"RB-STATIC-AGAIN"}
+    # A board asks for the same weights, and can't tell without them.
+    assert recallbench("site", "result", "--out", "a", "--cache-dir", "elsewhere", cwd=tmp_path).returncode == 0
+    refused = recallbench("site", "result", "--out", "b", "--cache-dir", "cache", cwd=tmp_path)
+    assert (refused.returncode, "RB-STATIC-AGAIN fails" in refused.stdout) == (1, True)
 
 
 def swap_last_two(run: Path) -> None:
