@@ -100,8 +100,18 @@ def test_each_query_is_answered_from_its_candidates(workspace: WorkingFolder) ->
         "candidates that name no document: 1",
         "queries without candidates, which may be answered from the whole corpus: 1",
         "15 of the 15 counts of its subsets are not as published: queries of adversarial 1 instead of 446",
+        "the mean of ndcg@10 over its 5 subsets, each counting once: 0.7047.",
     ):
         assert line in done.stdout
+    # Four subsets with their gold second, 1 / log2(3), and one of three questions with all of it first. Over the seven
+    # questions it would be (4 / log2(3) + 3) / 7 = .7891.
+    report = (workspace.path / "r" / "report.md").read_text()
+    for line in (
+        "The mean of ndcg@10 over its 5 subsets, each counting once: 0.7047.",
+        "| adversarial | 1 | 0.6309 |",
+        "| multi_hop | 3 | 1.0000 |",
+    ):
+        assert line in report
     metrics = workspace.metrics("r")
     assert metrics.corpus.name.startswith(f"labelled/KaLM-Embedding--LMEB-{REVISION}-LoCoMo@")
     # Two scenes, and the whole corpus for the query that has no candidates.
@@ -138,6 +148,7 @@ def test_one_subset_is_fetched_alone_and_a_folder_is_read_like_the_hub(workspace
     }
     metrics = workspace.metrics("one")
     assert (metrics.retrieval.asked, metrics.corpus.segments_per_scope) == (1, [2])
+    assert "subsets, each counting once" not in done.stdout
     env = {"RECALLBENCH_DATA_DIR": str(workspace.path / "data")}
     assert "pending: committed" in recallbench("audit", "one", cwd=workspace.path, env=env).stdout
 

@@ -37,6 +37,9 @@ def test_what_is_not_at_hand_is_left_out_of_all_and_a_folder_of_another_release_
     report, page = ((tmp_path / "r" / name).read_text() for name in ("report.md", "report.html"))
     for text in (report, page):
         assert lead in text.split("Headline")[0]
+        assert (
+            "Its files are not those of danny911kr/REALTALK at commit b903e06a9770bf4e5fe9018c3e132889666d3b4a" in text
+        )
         assert "licence: none stated" in text
     metrics = json.loads((tmp_path / "r" / "metrics.json").read_text())
     assert metrics["corpus"]["file"] == "data/Chat_*.json"
@@ -96,7 +99,8 @@ def test_a_folder_of_another_release_is_refused_with_both_hashes_and_the_files(
         f"found: sha256 {combined_sha256(hashes)}: data/Chat_3_Kevin_Paola.json is missing; "
         f"data/Chat_11_A_B.json is one too many; data/Chat_1_Emi_Elise.json has sha256 {hashes[f'data/{changed.name}']}"
         " instead of 4e947998a751a1ba2c3710fc873b90fbcbc234fda7a5e4e75db2b762e0f25a36\n",
-        "what to do: `recallbench fetch realtalk` gets that file",
+        "what to do: move data/Chat_11_A_B.json out of the folder; `recallbench fetch realtalk` gets the files of the "
+        "release; `--allow-deviation dataset`",
     ):
         assert line in refused.stderr
     assert os.listdir(tmp_path) == ["clone"]
@@ -116,7 +120,10 @@ def test_evidence_that_names_nothing_is_told_and_refused_above_the_registered_nu
     assert done.returncode == code
     if code:
         assert "too much evidence names nothing" in done.stderr
-        assert "expected: at most 135 references to turns that do not exist, as registered\n  found: 136" in done.stderr
+        assert (
+            "  expected: at most 135 references to what is not there, as registered\n"
+            "  found: 136, the first D9:0 of question Chat_1_Ada_Ben#0\n"
+        ) in done.stderr
         assert not (tmp_path / "r").exists()
     else:
         # The question that lost all of its evidence is asked no more.

@@ -203,6 +203,7 @@ def test_a_part_that_is_too_small_to_choose_by_is_said_before(tmp_path: Path) ->
         ("[parameters]\nk = [5, 5]", "`k` has a value twice"),
         ("[parameter]\nk = [5]", "you may mean parameters"),
         ('method = "gird"\n[parameters]\nk = [5]', "you may mean grid"),
+        ('method = "GRID"\n[parameters]\nk = [5]', "you may mean grid"),
         ('method = "random"\n[parameters]\nk = [5]', "says how many points it draws"),
         ("[parameters]\nk = {from = 1, to = 5}", "`k` is a range"),
         ("[[point]]\nk = 5\n[[point]]\nk = 5", "point 2 is point 1 again"),

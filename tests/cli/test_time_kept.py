@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from commandline import recallbench
+from recallbench.compare.frame import series_facts
 from recallbench.corpora.realmem import write_miniature
+from recallbench.results.metrics import Metrics
 
 RUN = ("run", "realmem", "--corpus-file", "data", "--allow-deviation", "dataset", "-q")
 
@@ -79,7 +81,7 @@ def test_time_ignored_is_a_deviation_that_shows_what_the_future_would_have_given
     done = recallbench(*RUN, "--store", "bm25", "--time", "ignored", "--folder", "ignored", cwd=place)
     assert done.returncode == 0, done.stderr
     assert "deviation: time: questions also see what was said after them" in done.stdout
-    assert "Time was ignored: a question also saw what was said after it, 8.0 segments in all." in done.stdout
+    assert "Here time was ignored: a question also saw what was said after it, 8.0 segments in all." in done.stdout
     metrics = metrics_of(place / "ignored")
     assert metrics["time"] == {"way": "ignored", "visible": 8.0, "haystack": 8.0}
     first = json.loads((place / "ignored" / "raw_retrievals.jsonl").read_text().splitlines()[0])
@@ -87,6 +89,16 @@ def test_time_ignored_is_a_deviation_that_shows_what_the_future_would_have_given
     assert (first["hits"][0]["id"], first["candidates"]) == ("Ada_Byron/1", 8)
     audited = recallbench("audit", "ignored", "--corpus-file", "data", cwd=place)
     assert failing(audited.stdout) == ANOTHER_DATASET
+    # Each question has other segments to be answered from, so that nothing of the two can be compared.
+    recallbench(*RUN, "--store", "bm25", "--folder", "before", cwd=place)
+    compared = recallbench("compare", "before", "ignored", cwd=place)
+    assert (compared.returncode, compared.stdout) == (2, "")
+    assert "can't be compared: they differ in time\n" in compared.stderr
+    assert "found: time: kept against ignored\n" in compared.stderr
+    assert "time: kept against ignored" in recallbench("table", "before", "ignored", cwd=place).stdout
+    # They are two series over time; that of results which kept it goes by what it went by before.
+    facts = [series_facts(Metrics.model_validate(metrics_of(place / name))) for name in ("before", "ignored")]
+    assert [series.get("time") for series in facts] == [None, "ignored"]
 
 
 SWEEP = '[run]\nstore = "bm25"\n[parameters]\nk = [1, 3]\n'

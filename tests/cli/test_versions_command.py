@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from commandline import environment, recallbench
+from recallbench.corpora.realmem import write_miniature as write_realmem
 from versioned import BROKEN, GRUDGING, databases, versioned_server
 
 PASSWORD = "it's a p@ss/word"
@@ -114,3 +115,20 @@ def test_an_interrupted_command_leaves_no_database(server: str, tmp_path: Path, 
     assert "Traceback" not in printed
     assert databases(server) == set()
     assert len(list(results.iterdir())) == 1
+
+
+def test_versions_are_replayed_where_time_is_kept_and_see_the_future_where_it_is_ignored(
+    server: str, tmp_path: Path
+) -> None:
+    write_realmem(tmp_path / "people")
+    corpus = ("--corpus", "realmem", "--corpus-file", "people", "--allow-deviation", "dataset", "--embedder", "hash")
+    for time, way, candidates in (("kept", "replayed", 1), ("ignored", "ignored", 8)):
+        words = ("versions", "1.0", "2.0", *corpus, "--dsn", server, "--time", time, "--out", time, "-q")
+        done = recallbench(*words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        *measured, study = sorted((tmp_path / time).iterdir())
+        assert [json.loads((folder / "metrics.json").read_text())["time"]["way"] for folder in measured] == [way, way]
+        first = json.loads((measured[0] / "raw_retrievals.jsonl").read_text().splitlines()[0])
+        assert first["candidates"] == candidates
+        said = "time: questions also see what was said after them"
+        assert (said in (study / "versions.md").read_text()) == (time == "ignored")

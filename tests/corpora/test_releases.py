@@ -149,17 +149,26 @@ def test_a_folder_that_differs_is_refused_with_both_hashes_and_the_file(tmp_path
     second.write_text(second.read_text() + " ")
     (tmp_path / "data" / "Chat_3_Eve_Fay.json").write_text("{}")
     first.rename(tmp_path / "elsewhere.json")
-    differences = RealTalk(tmp_path, FACTS, RULES, release).differences
-    assert differences == (
+    corpus = RealTalk(tmp_path, FACTS, RULES, release)
+    assert corpus.differences == (
         f"{CHATS[0]} is missing; data/Chat_3_Eve_Fay.json is one too many; "
         f"{CHATS[1]} has sha256 {sha256(second)} instead of {before}"
     )
+    fetched = "`recallbench fetch realtalk` gets the files of the release"
+    assert corpus.remedy == f"move data/Chat_3_Eve_Fay.json out of the folder; {fetched}"
     with pytest.raises(InputError) as refused:
         open_corpus("realtalk", rules=RULES, environ={}, file=tmp_path)
     assert refused.value.expected.startswith("sha256 d23176e4ce0e53c8")
     found = combined_sha256({CHATS[1]: sha256(second), "data/Chat_3_Eve_Fay.json": hashlib.sha256(b"{}").hexdigest()})
     assert refused.value.found.startswith(f"sha256 {found}: data/Chat_10_Fahim_Muhhamed.json is missing; ")
     assert refused.value.found.endswith(" more")
+    # What is one too many is nothing that fetching could mend; what differs is nothing to be moved.
+    second.write_text(second.read_text().removesuffix(" "))
+    (tmp_path / "elsewhere.json").rename(first)
+    assert RealTalk(tmp_path, FACTS, RULES, release).remedy == "move data/Chat_3_Eve_Fay.json out of the folder"
+    (tmp_path / "data" / "Chat_3_Eve_Fay.json").unlink()
+    first.unlink()
+    assert RealTalk(tmp_path, FACTS, RULES, release).remedy == fetched
 
 
 def test_evidence_that_names_nothing_is_refused_above_the_registered_number(tmp_path: Path) -> None:
@@ -168,8 +177,8 @@ def test_evidence_that_names_nothing_is_refused_above_the_registered_number(tmp_
     with pytest.raises(InputError) as refused:
         RealTalk(root, replace(FACTS, missing_turns=1), RULES, release).survey()
     assert (refused.value.expected, refused.value.found) == (
-        "at most 1 references to turns that do not exist, as registered",
-        "2",
+        "at most 1 references to what is not there, as registered",
+        "2, the first D1:3 of question Chat_1_Ada_Ben#1",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,15 @@ def test_without_its_weights_the_run_says_how_to_get_them(tmp_path: Path) -> Non
     assert f"what to do: recallbench fetch {ENCODER}" in done.stderr
 
 
+def test_it_stands_beside_a_labelled_set_too(tmp_path: Path) -> None:
+    write_set(tmp_path / "mine")
+    done = recallbench("evaluate", "mine", *RUN[2:6], "--cache-dir", "cache", cwd=tmp_path)
+    assert (done.returncode, f"recallbench fetch {ENCODER}" in done.stderr) == (3, True)
+    files = ("evaluate", "--run", "a.trec", "--gold", "b.trec", *RUN[4:6])
+    refused = recallbench(*files, cwd=tmp_path)
+    assert (refused.returncode, "--controls is for a labelled set" in refused.stderr) == (2, True)
+
+
 @pytest.mark.marked
 def test_it_stands_beside_bm25_and_is_audited(tmp_path: Path) -> None:
     folder = unpacked_folder(ENCODERS[ENCODER].passage, default_cache_dir())
@@ -69,6 +79,13 @@ def test_it_stands_beside_bm25_and_is_audited(tmp_path: Path) -> None:
     done = recallbench(*RUN, "--folder", "result", "--cache-dir", "cache", cwd=tmp_path)
     assert done.returncode == 0
     assert "BM25    static" in done.stdout
+    write_set(tmp_path / "mine")
+    of_set = recallbench(
+        *("evaluate", "mine", "--store", "bm25", "--folder", "of_set"),
+        cwd=tmp_path,
+        env={"RECALLBENCH_CONTROLS": "bm25,static", "RECALLBENCH_CACHE_DIR": "cache"},
+    )
+    assert (of_set.returncode, "BM25    static" in of_set.stdout) == (0, True)
     metrics = open_result(tmp_path / "result").metrics
     assert metrics.control_static is not None
     assert set(metrics.control_static) == set(metrics.control_bm25)
@@ -94,6 +111,19 @@ def test_it_stands_beside_bm25_and_is_audited(tmp_path: Path) -> None:
     assert audit.returncode == 1
     failed = {line.split()[1] for line in audit.stdout.splitlines() if line.startswith("  fail ")}
     assert failed == {"RB-STATIC-AGAIN"}
+    # A board asks for the same weights, and can't tell without them.
+    assert recallbench("site", "result", "--out", "a", "--cache-dir", "elsewhere", cwd=tmp_path).returncode == 0
+    refused = recallbench("site", "result", "--out", "b", "--cache-dir", "cache", cwd=tmp_path)
+    assert (refused.returncode, "RB-STATIC-AGAIN fails" in refused.stdout) == (1, True)
+
+
+def write_set(folder: Path) -> None:
+    (folder / "qrels").mkdir(parents=True)
+    texts = {"d1": "the boat was sold", "d2": "bread is baked", "d3": "a train to Oslo"}
+    lines = [json.dumps({"_id": id, "text": text}) for id, text in texts.items()]
+    (folder / "corpus.jsonl").write_text("\n".join(lines))
+    (folder / "queries.jsonl").write_text('{"_id": "q1", "text": "who sold the boat"}\n')
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
 
 
 def swap_last_two(run: Path) -> None:

@@ -1,4 +1,4 @@
-"""The lexical control of a result as a system of its own: its kept ranking, judged as the store's was."""
+"""A control of a result as a system of its own: its kept ranking, judged as the store's was."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from recallbench.results.retrievals import CONTROL_RUN
 from recallbench.results.trec import read_run
 
 
-def control_rankings(result: Result) -> Rankings | None:
-    """Return the ranking of the lexical control that a folder keeps; None where it can't be judged."""
+def control_rankings(result: Result, kept: str = CONTROL_RUN) -> Rankings | None:
+    """Return the ranking of a control, BM25's by itself, that a folder keeps; None where it can't be judged."""
     try:
-        run = read_run(result.folder / CONTROL_RUN)
-        return place_run(CONTROL_RUN, {q: [id for id, _ in hits] for q, hits in run.items()}, result.rankings)
+        run = read_run(result.folder / kept)
+        return place_run(kept, {q: [id for id, _ in hits] for q, hits in run.items()}, result.rankings)
     except InputError:  # a folder without it, or gold with grades, which rankings do not keep
         return None

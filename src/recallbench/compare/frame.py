@@ -18,6 +18,7 @@ from recallbench.scoring.editions import FIRST
 
 ALLOWABLE = ("embedder", "store", "pipeline")
 """Differences that a user may allow; any other would compare answers to different questions."""
+GOES_WITHOUT_SAYING = (("time", "none"), ("time", "kept"))
 T = TypeVar("T")
 _SHA256 = re.compile(r"\b[0-9a-f]{64}\b")
 
@@ -51,7 +52,7 @@ def unlike(first: Metrics, second: Metrics, names: tuple[str, str], allowed: Col
     if forbidden:
         raise UsageError(
             f"{names[0]} and {names[1]} can't be compared: they differ in {_joined(kind for kind, _ in forbidden)}",
-            expected="one protocol, clarifications, dataset, matching, depth, scope and denominator",
+            expected="one protocol, clarifications, dataset, matching, time, depth, scope and denominator",
             found="; ".join(_in_words(part) for _, part in forbidden),
             remedy="measure both alike; --allow is for embedder, store and pipeline only",
         )
@@ -82,7 +83,8 @@ def comparable_groups(sides: Iterable[T], reason: Callable[[T, T], str]) -> list
 
 def series_facts(metrics: Metrics) -> dict[str, str]:
     """Return all that results share which are one series over time; they differ in version and settings alone."""
-    asked = {what: value for _, what, value in _asked(metrics)}
+    # Series are known by a hash over these, which a fact that goes without saying is not to change.
+    asked = {what: value for _, what, value in _asked(metrics) if (what, value) not in GOES_WITHOUT_SAYING}
     return {**asked, "system": system(metrics), **_embedder(metrics), **_pipeline(metrics)}
 
 
@@ -99,6 +101,12 @@ def _in_words(part: UnlikePart) -> str:
     return _SHA256.sub(lambda digest: digest[0][:12], words)
 
 
+def _time(metrics: Metrics) -> str:
+    if metrics.time is None:
+        return "none"
+    return "ignored" if metrics.time.way == "ignored" else "kept"
+
+
 def _forbidden_differences(first: Metrics, second: Metrics) -> Iterator[tuple[str, UnlikePart]]:
     """Yield the differences that no option allows."""
     for (kind, what, value), (_, _, other) in zip(_asked(first), _asked(second), strict=False):
@@ -113,6 +121,7 @@ def _asked(metrics: Metrics) -> Iterator[tuple[str, str, str]]:
     yield "clarifications", "clarifications", protocol.clarifications_sha256
     yield "dataset", "dataset", f"{metrics.corpus.name} {metrics.dataset_sha256}"
     yield "matching", "matching", _matching(metrics)
+    yield "time", "time", _time(metrics)
     yield "depth", "depth", str(retrieval.depth)
     yield "scope", "scope", retrieval.scope
     yield "denominator", "limit", str(retrieval.limit or "none")

@@ -17,6 +17,7 @@ from recallbench.reports.own_encoder import encoder_words
 from recallbench.reports.units.units_part import CorpusUnitPart, UnitRowPart, UnitsPart
 from recallbench.results.metrics import Metrics
 from recallbench.results.rankings import Rankings
+from recallbench.results.retrievals import CONTROL_RUN, STATIC_RUN
 from recallbench.scoring.judgement import Bools
 from recallbench.scoring.measures.measure import Measure
 
@@ -86,25 +87,29 @@ def _side_by_side(corpus: str, units: ByUnit, measures: Sequence[Measure]) -> Un
             for unit, entrant in first.items()
         ],
         rows=sorted(parts, key=lambda part: -(part.estimates[0][0].value or 0.0)),
-        controls=dict(_controls(first, parts[0], common, measures)),
+        controls=dict(_controls(list(rows.values()), parts[0], common, measures)),
         alone=[each.name for several in units.values() for each in several if each.name not in compared],
     )
 
 
 def _controls(
-    first: Mapping[str, Entrant], row: UnitRowPart, common: frozenset[str], measures: Sequence[Measure]
+    rows: Sequence[Mapping[str, Entrant]], row: UnitRowPart, common: frozenset[str], measures: Sequence[Measure]
 ) -> Iterator[tuple[str, list[list[float | None]]]]:
-    """Yield what the controls make of the common questions, by unit."""
-    lexical = [(each, None if each.result is None else control_rankings(each.result)) for each in first.values()]
-    if all(ranked is not None for _, ranked in lexical):
-        yield (
-            "BM25",
-            [
-                [estimate.value for estimate in ranked.estimates(measures, _mask(entrant, common))]
-                for entrant, ranked in lexical
-                if ranked is not None
-            ],
-        )
+    """Yield what the controls make of the common questions, by unit: the first results that have them tell it."""
+    for name, kept in (("BM25", CONTROL_RUN), ("static", STATIC_RUN)):
+        found = [
+            next(
+                (
+                    [estimate.value for estimate in ranked.estimates(measures, _mask(entrant, common))]
+                    for entrant in (by_unit[unit] for by_unit in rows)
+                    if entrant.result is not None and (ranked := control_rankings(entrant.result, kept)) is not None
+                ),
+                None,
+            )
+            for unit in rows[0]
+        ]
+        if all(values is not None for values in found):
+            yield name, [values for values in found if values is not None]
     yield "chance", [[estimate.chance for estimate in by_measure] for by_measure in row.estimates]
 
 

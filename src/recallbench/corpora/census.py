@@ -21,8 +21,15 @@ class Oddities:
     repeated_sessions: int = 0
     repaired_evidence: int = 0
     missing_turns: int = 0
+    first_missing: str = ""
+    """The first of these, with its question."""
     unseen_gold: int = 0
     """References to sessions that were not yet there when the question was asked: they are left out of its gold."""
+
+    def names_nothing(self, reference: str, question: str) -> None:
+        """Count a piece of evidence that names neither a turn nor a session of the file."""
+        self.missing_turns += 1
+        self.first_missing = self.first_missing or f"{reference} of question {question}"
 
 
 @dataclass(slots=True)
@@ -107,8 +114,8 @@ class Census:
         if rules.missing_turns is not None and oddities.missing_turns > rules.missing_turns:
             raise InputError(
                 f"{path}: too much evidence names nothing",
-                expected=f"at most {rules.missing_turns} references to turns that do not exist, as registered",
-                found=str(oddities.missing_turns),
+                expected=f"at most {rules.missing_turns} references to what is not there, as registered",
+                found=f"{oddities.missing_turns}, the first {oddities.first_missing}",
                 remedy="use the registered files",
             )
         wrong = [check for check in survey.checks if not check.holds]

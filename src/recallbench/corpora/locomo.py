@@ -103,7 +103,7 @@ class Locomo(FileCorpus):
                     position, start = dialog.turns[turn]
                     marked.setdefault(position, set()).add(start)
                 else:
-                    oddities.missing_turns += 1
+                    oddities.names_nothing(turn, name)
         kind = self.rules.locomo_kinds[category]
         counted = {ALL}
         if gold:

@@ -101,7 +101,9 @@ class _Person:
         for question, uuids in self._asked:
             there = [self._places[uuid] for uuid in uuids if uuid in self._places]
             gold = frozenset(place for place in there if place < question.candidates(len(self._segments)))
-            self._oddities.missing_turns += len(uuids) - len(there)
+            for uuid in uuids:
+                if uuid not in self._places:
+                    self._oddities.names_nothing(uuid, question.id)
             self._oddities.unseen_gold += len(set(there) - gold)
             denominators = frozenset({ALL, WITH_EVIDENCE}) if gold else question.denominators
             yield replace(question, gold=gold, denominators=denominators)

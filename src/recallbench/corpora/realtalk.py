@@ -132,7 +132,7 @@ class RealTalk(ReleaseCorpus):
                 marked.setdefault(found[0], set()).add(found[1])
                 gold.add(found[0])
                 continue
-            oddities.missing_turns += 1
+            oddities.names_nothing(f"D{dialog}:{turn}", id)
             position = None if self.by_turn else chat.place_taken_out(dialog, turn)
             gold |= set() if position is None else {position}
         return Question(

@@ -116,7 +116,7 @@ def open_corpus(
             f"{path} is not the registered {'file' if entry.release is None else 'release'} of {name}",
             expected=f"sha256 {registered.sha256}",
             found=_found(corpus),
-            remedy=f"{_right_file(name, entry)}; `--allow-deviation dataset` runs on this one, labelled and UNVERIFIED",
+            remedy=f"{_remedy(corpus, entry)}; `--allow-deviation dataset` runs on this one, labelled and UNVERIFIED",
         )
     if corpus.matching is None:
         return corpus
@@ -177,8 +177,11 @@ def _found(corpus: Corpus) -> str:
     return f"sha256 {corpus.sha256}{differing}"
 
 
-def _right_file(name: str, entry: CorpusEntry) -> str:
-    return f"leave the file out: {name} is bundled" if entry.bundled else f"`recallbench fetch {name}` gets that file"
+def _remedy(corpus: Corpus, entry: CorpusEntry) -> str:
+    if isinstance(corpus, ReleaseCorpus):
+        return corpus.remedy
+    named = corpus.name
+    return f"leave the file out: {named} is bundled" if entry.bundled else f"`recallbench fetch {named}` gets that file"
 
 
 def find_entry(name: str) -> CorpusEntry:

@@ -43,6 +43,11 @@ class ReleaseCorpus(SurveyedCorpus):
         """Which files are not those of the release, in words; empty where all are."""
         return self._files.differences
 
+    @property
+    def remedy(self) -> str:
+        """What to do about these differences."""
+        return self._files.remedy
+
     def read_haystacks(self, oddities: Oddities) -> Iterator[Haystack]:
         return self.read(self._files.streams, oddities)
 

@@ -50,6 +50,17 @@ class ReleaseFiles:
         more = f"; and {len(told) - TOLD} more" if len(told) > TOLD else ""
         return "; ".join(told[:TOLD]) + more
 
+    @property
+    def remedy(self) -> str:
+        """What makes them the files of the release: taking away what is one too many, and fetching what differs."""
+        registered = self._release.files
+        surplus = [name for name in self._hashes if name not in registered]
+        told = f"{', '.join(surplus[:TOLD])}{f' and {len(surplus) - TOLD} more' if len(surplus) > TOLD else ''}"
+        steps = [f"move {told} out of the folder"] if surplus else []
+        if any(self._hashes.get(name) != sha256 for name, sha256 in registered.items()):
+            steps.append(f"`recallbench fetch {self._corpus}` gets the files of the release")
+        return "; ".join(steps)
+
     @cached_property
     def _hashes(self) -> dict[str, str]:
         return {name: stream.sha256 for name, stream in self.streams.items()}

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from recallbench.escaping.markdown import Markup, code, inline, opening
 from recallbench.reports.canary.drawn import canary_sentences
 from recallbench.reports.cells import figure, share
 from recallbench.reports.slices import slice_table
 from recallbench.reports.table import Table
-from recallbench.results.metrics import HubPart, Metrics
+from recallbench.results.metrics import OVERALL, HubPart, Metrics
 from recallbench.results.sets.labels_part import LabelsPart
 
 NAMED = 5
 """How many counts that are not as published are named."""
+SUBSET_MEASURE = "ndcg@10"
+"""What the tables of LMEB and MTEB state of a subset."""
+
+
+class _Subset(NamedTuple):
+    kind: str
+    n: int
+    value: float
 
 
 def sections(metrics: Metrics, *, plural_alone: bool) -> Sequence[list[str]]:
@@ -118,6 +127,34 @@ def _hub(metrics: Metrics) -> list[str]:
         "",
         *Table(("file", "sha256", "the hash was"), rows).markdown(),
         *(("", inline(line)) if (line := counts_as_published(hub)) else ()),
+        *_subsets(metrics),
+    ]
+
+
+def _subsets(metrics: Metrics) -> list[str]:
+    line = mean_over_subsets(metrics)
+    rows = [(part.kind, str(part.n), figure(part.value)) for part in _by_subset(metrics)]
+    return ["", inline(line), "", *Table(("subset", "n", SUBSET_MEASURE), rows).markdown()] if line else []
+
+
+def mean_over_subsets(metrics: Metrics) -> str:
+    """Return what tables of tasks call their score, each subset counting once; empty where there are no subsets."""
+    parts = _by_subset(metrics)
+    if len(parts) < 2:
+        return ""
+    mean = sum(part.value for part in parts) / len(parts)
+    return f"The mean of {SUBSET_MEASURE} over its {len(parts)} subsets, each counting once: {figure(mean)}."
+
+
+def _by_subset(metrics: Metrics) -> list[_Subset]:
+    """Return the subsets of a task of the hub that have a question with gold: a subset is a kind there."""
+    if metrics.hub is None or not metrics.hub.task:
+        return []
+    return [
+        _Subset(kind, estimate.n, estimate.value)
+        for kind, estimates in metrics.estimates.items()
+        for estimate in estimates
+        if kind != OVERALL and estimate.measure == SUBSET_MEASURE and estimate.value is not None
     ]
 
 

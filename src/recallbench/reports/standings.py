@@ -114,7 +114,10 @@ def table(standings: Standings) -> Table:
 
 
 def sheet(standings: Standings) -> Table:
-    """Return the same for a spreadsheet: ten digits, and each end of an interval in a column of its own."""
+    """Return the same for a spreadsheet: ten digits, and each end of an interval in a column of its own.
+
+    Systems over several units follow, a row for each unit; two more columns tell these from the rows above.
+    """
     measured = [f"{name}{end}" for name in standings.measures for end in ("", " low", " high")]
     settings = list(standings.standings[0].settings)
     columns = ["name", *measured, "group", "p95 ms", "build s", "store", "version", "encoder", *settings, "verdict"]
@@ -136,6 +139,20 @@ def sheet(standings: Standings) -> Table:
     for control in standings.controls:
         values = [cell for value in control.values for cell in (_digits(value), "", "")]
         rows.append([control.name, *values, *[""] * (len(columns) - 1 - len(values))])
+    if standings.units:
+        rows = [[*row, "", ""] for row in rows]
+        columns += ["unit", "questions"]
+    for part in standings.units:
+        for place, unit in enumerate(part.units):
+            counted = [unit.unit, str(part.n)]
+            for each in part.rows:
+                values = [_digits(end) for by in each.estimates[place] for end in (by.value, by.low, by.high)]
+                identity = {"store": each.system, "encoder": each.embedder}
+                rest = [identity.get(column, "") for column in columns[1 + len(values) : -2]]
+                rows.append([each.name, *values, *rest, *counted])
+            for name, by_unit in part.controls.items():
+                values = [cell for value in by_unit[place] for cell in (_digits(value), "", "")]
+                rows.append([name, *values, *[""] * (len(columns) - 3 - len(values)), *counted])
     return Table(columns, rows, caption="")
 
 

@@ -44,13 +44,15 @@ def about_corpus(metrics: Metrics) -> list[str]:
     if entry is None or entry.release is None:
         return []
     corpus = metrics.corpus
+    release = f"{corpus.source} at commit {corpus.revision}"
+    if metrics.dataset_sha256 == corpus.registered_sha256:
+        files = f"Its {len(entry.release.files)} files are those of {release}"
+    else:
+        files = f"Its files are not those of {release}, so that what is known of these may not hold here"
     return [
         f"{corpus.name} is no corpus of the protocol. {entry.worth}",
         *time_sentences(metrics.time),
-        visible(
-            f"Its {len(entry.release.files)} files are those of {corpus.source} at commit {corpus.revision}; licence: "
-            f"{entry.licence}."
-        ),
+        visible(f"{files}; licence: {entry.licence}."),
     ]
 
 

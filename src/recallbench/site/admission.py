@@ -44,8 +44,9 @@ def admit(
     state: str,
     *,
     verified: bool,
+    cache_dir: Path | None = None,
 ) -> Admission:
-    """Audit a result. It is kept out where a check fails, or can't tell what it has to; nothing else lets it in.
+    """Audit a result, with fetched weights from `cache_dir`; what fails, or can't tell what it has to, is kept out.
 
     `state` is that of its folder before it was opened: a kept audit of other bytes is none of this result.
     Whether git holds the files says nothing of the figures: that alone keeps it out with `verified` only.
@@ -56,7 +57,12 @@ def admit(
         examined = kept.find(address, result.folder)
         if examined is None:
             examined = audit_result(
-                result, corpus_files=corpus_files, environ=environ, progress=progress, shared=shared
+                result,
+                corpus_files=corpus_files,
+                environ=environ,
+                progress=progress,
+                cache_dir=cache_dir,
+                shared=shared,
             )
             kept.keep(address, examined, state)
     except (RecallBenchError, OSError) as error:

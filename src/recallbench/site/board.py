@@ -115,7 +115,15 @@ def _add_result(
         state = folder_state(place.path)
         result = open_with_manifest(place.path)
         admission = admit(
-            result, choices.corpus_files, choices.environ, progress, kept, shared, state, verified=choices.verified
+            result,
+            choices.corpus_files,
+            choices.environ,
+            progress,
+            kept,
+            shared,
+            state,
+            verified=choices.verified,
+            cache_dir=choices.cache_dir,
         )
         if admission.why_not:
             return admission.why_not

@@ -32,3 +32,5 @@ class SiteChoices:
     title: str = TITLE
     kept_audits: Path | None = None
     """The folder in which audits are kept; None makes every one, and keeps none."""
+    cache_dir: Path | None = None
+    """Where an audit finds fetched weights; None where the environment says."""

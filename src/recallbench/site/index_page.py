@@ -106,8 +106,8 @@ def reading(index: Index) -> list[str]:
         "UNVERIFIED (pending: committed) says that only git does not hold its files."
         if not choices.verified
         else "A result is on the board only where recallbench audit calls it VERIFIED.",
-        "Results share a group where protocol, clarifications, dataset, matching, depth, scope and questions are the "
-        "same; only they can be compared.",
+        "Results share a group where protocol, clarifications, dataset, matching, time, depth, scope and questions are "
+        "the same; only they can be compared.",
         f"R{recorded_words(NOT_DERIVED)[1:]}. So p95, build time, cost, version and command, marked so, are worth "
         "what the word of the one who ran it is.",
         "In brackets stands the 95% interval of each value: it tells of other questions that might have been asked.",

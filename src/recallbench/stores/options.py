@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from recallbench.errors import UsageError
+from recallbench.nearest_name import nearest_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,12 @@ class StoreOption:
     def check(self, text: str) -> None:
         """Raise UsageError unless the text is a value of this option."""
         if self.values and text not in self.values:
-            near = get_close_matches(text, self.values, 1)
+            near = nearest_name(text, self.values)
             raise UsageError(
                 f"{self.typed} {text} is not known",
                 expected=", ".join(self.values),
                 found=text,
-                remedy=f"you may mean {near[0]}" if near else "",
+                remedy=f"you may mean {near}" if near else "",
             )
         self.value(text)
 

@@ -60,6 +60,7 @@ def test_a_search_alone_is_no_pipeline_unless_its_depth_is_its_own() -> None:
         ([RRF], "searches nothing", ""),
         ([{"kind": "serach"}], "stage 1: there is no kind of stage `serach`", "you may mean search"),
         ([{"kind": "search", "method": "lexcal"}], "no stage `search` with method `lexcal`", "you may mean lexical"),
+        ([{"kind": "search", "method": "LEXICAL"}], "no stage `search` with method `LEXICAL`", "you may mean lexical"),
         ([DENSE, {"kind": "fuse", "method": "mmr"}], "no stage `fuse` with method `mmr`", "is a method of `diversify`"),
         ([DENSE, {**MMR, "lamda": 0.5}], "diversify mmr has no option `lamda`", "you may mean lambda"),
         ([DENSE, {**MMR, "lambda": 1.5}], "`lambda` 1.5 can't be read", ""),

@@ -89,7 +89,8 @@ def site(
     from recallbench.site.places import find_places
     from recallbench.site.writing import refuse_other, write_site
 
-    choices = _choices(measures, gate, prices, corpus_file, ties, verified, copy, title)
+    chosen = _choices(measures, gate, prices, corpus_file, ties, verified, copy, title)
+    choices = replace(chosen, cache_dir=cache_dir)
     if not fresh:
         choices = replace(choices, kept_audits=cache_dir or options.default_cache())
     refuse_other(out)

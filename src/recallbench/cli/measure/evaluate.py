@@ -73,6 +73,7 @@ OF_BOTH = (*OF_TABLES, *OF_MATCHING, "format", "plot", "keep_going", "target", "
     options.LIMIT,
     options.DEPTH,
     options.SCOPE,
+    options.CONTROLS,
     *options.RESULT,
     options.REQUIRE_QUIET,
     options.CACHE_DIR,

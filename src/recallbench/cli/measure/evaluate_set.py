@@ -15,7 +15,7 @@ from recallbench.errors import UsageError
 from recallbench.escaping.terminal import shortened, visible
 from recallbench.progress import Progress
 from recallbench.reports.cells import figure
-from recallbench.reports.set_report import counts_as_published, passed_over, unresolved
+from recallbench.reports.set_report import counts_as_published, mean_over_subsets, passed_over, unresolved
 from recallbench.reports.table import plain_lines, print_parts
 from recallbench.results.metrics import Metrics
 from recallbench.results.retrievals import GRADED
@@ -111,7 +111,8 @@ def _hub(metrics: Metrics, folder: Path) -> list[str]:
     if hub.task and loose:
         pins = f"sha256 of {len(loose)} files recorded at first use, not pinned"
     lines = [f"set: {hub.repo} at {hub.revision}{task}, in {folder.absolute()}; {pins}"]
-    return [*lines, line[0].lower() + line[1:]] if (line := counts_as_published(hub)) else lines
+    told = [line for line in (counts_as_published(hub), mean_over_subsets(metrics)) if line]
+    return [*lines, *(line[0].lower() + line[1:] for line in told)]
 
 
 def _matched(metrics: Metrics, labels: Mapping[str, str]) -> list[str]:

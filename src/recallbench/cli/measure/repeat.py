@@ -16,7 +16,7 @@ EXAMPLE = "recallbench repeat 5 locomo --embedder minilm"
 @command(
     argument("times", "How many runs, and as many warm passes.", metavar="N", type=Whole(2)),
     argument(
-        "corpus", "locomo, longmemeval, canary-locomo or canary-longmemeval; none with --corpus-shape.", required=False
+        "corpus", "A single one: locomo, longmemeval, realtalk, realmem, …; none with --corpus-shape.", required=False
     ),
     options.VERSION,
     *options.SYSTEM,

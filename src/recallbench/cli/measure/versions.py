@@ -14,7 +14,7 @@ EXAMPLE = "recallbench versions --corpus locomo --dsn postgresql://… 0.2.1 0.4
 
 @command(
     argument("version", "In the order to compare, as 0.2.1.", nargs=-1, required=True, metavar="VERSION..."),
-    option("corpus", "locomo, longmemeval, canary-locomo or canary-longmemeval."),
+    option("corpus", "A single one: locomo, longmemeval, realtalk, realmem, …"),
     option("store", "The memory under test; pgmnemo is the one with versions."),
     option("dsn", "A server where databases may be created [default: $PGMNEMO_DSN]."),
     options.EMBEDDER,

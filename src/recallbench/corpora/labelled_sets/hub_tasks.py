@@ -5,7 +5,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from pathlib import PurePosixPath
@@ -15,6 +14,7 @@ from recallbench.corpora.labelled_sets.candidate_files import CANDIDATES, QRELS,
 from recallbench.corpora.labelled_sets.labelled_records import DOCUMENTS, QUERIES, SubsetCounts
 from recallbench.corpora.records import CountCheck
 from recallbench.errors import UsageError
+from recallbench.nearest_name import nearest_name
 
 REGISTRY = {"KaLM-Embedding/LMEB": "lmeb.toml"}
 """The file with the tasks of each dataset."""
@@ -67,25 +67,22 @@ def find_task(repo: str, name: str) -> HubTask:
     whole, _, subset = name.partition("/")
     task = tasks.get(whole)
     if task is None:
-        near = get_close_matches(whole.lower(), {other.lower(): other for other in tasks}, 3, 0.5)
-        likely = [other for other in tasks if other.lower() in near]
+        near = nearest_name(whole, tasks)
         raise UsageError(
             f"{repo} has no task {whole}" if name else f"{repo} holds {len(tasks)} tasks, and none is named",
             expected=f"one of {', '.join(tasks)}",
             found=name or "none",
-            remedy=f"you may mean #{' or #'.join(likely)}"
-            if likely
-            else f"name it behind #, as in #{next(iter(tasks))}",
+            remedy=f"you may mean #{near}" if near else f"name it behind #, as in #{next(iter(tasks))}",
         )
     if not subset:
         return task
     if subset not in task.places:
-        near = get_close_matches(subset, task.places, 3)
+        near = nearest_name(subset, task.places)
         raise UsageError(
             f"the task {whole} has no subset {subset}",
             expected=f"one of {', '.join(task.places)}",
             found=subset,
-            remedy=f"you may mean {' or '.join(near)}" if near else f"leave /{subset} out: then all of them are asked",
+            remedy=f"you may mean {near}" if near else f"leave /{subset} out: then all of them are asked",
         )
     return replace(task, name=name, places={subset: task.places[subset]}, counts={subset: task.counts[subset]})
 

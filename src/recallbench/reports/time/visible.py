@@ -18,7 +18,9 @@ def time_sentences(time: VisiblePart | None) -> list[str]:
     if time is None:
         return []
     if time.way == "ignored":
-        return [f"Time was ignored: a question also saw what was said after it, {time.haystack:.1f} segments in all."]
+        return [
+            f"Here time was ignored: a question also saw what was said after it, {time.haystack:.1f} segments in all."
+        ]
     return [
         f"A question sees what was said before it, {time.visible:.1f} of {time.haystack:.1f} segments on average: "
         f"{HELD[time.way]}. In a pass before, a session that repeats each of {time.planted:,} questions word by word "

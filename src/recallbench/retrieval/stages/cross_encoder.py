@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -14,6 +13,7 @@ from recallbench.embedding.memo import Memo
 from recallbench.embedding.weights import FileResolver, remembered_sha256
 from recallbench.errors import UsageError
 from recallbench.extras import require
+from recallbench.nearest_name import nearest_name
 from recallbench.progress import Silent
 from recallbench.retrieval.stages.pair_model import MODEL_FILE, TOKENIZER_FILE, Pair, PairModel
 from recallbench.retrieval.stages.rerank import TOKEN_BUDGET, TOP, RerankStage
@@ -42,11 +42,11 @@ def read_model(text: str) -> str:
     """Return the name of a cross-encoder, or `path:DIR`; raises UsageError where it is neither."""
     if text in MODELS or text.removeprefix(_FOLDER).strip() not in ("", text):
         return text
-    near = get_close_matches(text, MODELS, 1)
+    near = nearest_name(text, MODELS)
     raise UsageError(
         f"there is no cross-encoder `{text}`",
         expected=f"{', '.join(MODELS)}, or {_FOLDER}DIR with {MODEL_FILE} and {TOKENIZER_FILE}",
-        remedy=f"you may mean {near[0]}" if near else "",
+        remedy=f"you may mean {near}" if near else "",
     )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 
 from recallbench.errors import UsageError
+from recallbench.nearest_name import nearest_name
 from recallbench.retrieval.stages.search import SearchStage
 from recallbench.retrieval.stages.stage import KEEP, KINDS, Kind, Stage, StageOption
 from recallbench.stores.registry import STORES
@@ -74,8 +74,8 @@ def options_of(kind: Kind, method: str) -> tuple[StageOption, ...]:
 
 def nearest(word: str, known: Sequence[str]) -> str:
     """Return a hint at the word that was meant, and where all are listed."""
-    near = get_close_matches(word, known, 1)
-    return (f"you may mean {near[0]}; " if near else "") + "`recallbench stages` lists stages and options"
+    near = nearest_name(word, known)
+    return (f"you may mean {near}; " if near else "") + "`recallbench stages` lists stages and options"
 
 
 @cache

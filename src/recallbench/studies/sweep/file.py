@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
 from recallbench.errors import InputError, UsageError
+from recallbench.nearest_name import nearest_name
 from recallbench.reading import document, toml
 from recallbench.retrieval.pipeline.pipeline import option_texts
 
@@ -119,12 +119,12 @@ def _table(path: Path) -> tuple[dict[str, Any], bytes]:
         ) from None
     unknown = sorted(table.keys() - set(KEYS))
     if unknown:
-        near = get_close_matches(unknown[0], KEYS, 1)
+        near = nearest_name(unknown[0], KEYS)
         raise UsageError(
             f"{path.name}: a sweep has no `{unknown[0]}`",
             expected=", ".join(KEYS),
             found=unknown[0],
-            remedy=f"you may mean {near[0]}" if near else "options of the command stand under [run]",
+            remedy=f"you may mean {near}" if near else "options of the command stand under [run]",
         )
     return table, content
 
@@ -134,12 +134,12 @@ def _method(table: Mapping[str, Any], path: Path) -> Method:
     for method in METHODS:
         if method == given:
             return method
-    near = get_close_matches(str(given), METHODS, 1)
+    near = nearest_name(str(given), METHODS)
     raise UsageError(
         f"{path.name}: there is no method `{given}`",
         expected=", ".join(METHODS),
         found=str(given),
-        remedy=f"you may mean {near[0]}" if near else "",
+        remedy=f"you may mean {near}" if near else "",
     )
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from recallbench.confidential import without_secrets
 from recallbench.errors import UsageError
+from recallbench.nearest_name import nearest_name
 from recallbench.retrieval.pipeline.opening import pipeline_needs_vectors
 from recallbench.retrieval.pipeline.pipeline import SEARCH_ALONE, Pipeline
 from recallbench.retrieval.stages.registry import options_of
@@ -98,12 +98,14 @@ def value_in_force(name: str, plan: Plan, k: int) -> str:
 def unknown_parameter(name: str, options: Options, tables: Mapping[str, Mapping[str, Any]]) -> UsageError:
     """Return the error for a parameter that neither stage, store nor encoder has."""
     known = _known(options, tables)
-    near = get_close_matches(name, known, 1, 0.5) or [one for one in known if one.endswith(f".{name}")][:1]
+    # `k` stands in `rff.k`, and is another parameter: only names of as many parts are alike.
+    alike = [one for one in known if one.count(".") == name.count(".")]
+    near = nearest_name(name, alike) or next((one for one in known if one.endswith(f".{name}")), "")
     return UsageError(
         f"nothing has the parameter `{name}`",
         expected=", ".join(known),
         found=name,
-        remedy=f"you may mean {near[0]}"
+        remedy=f"you may mean {near}"
         if near
         else "name a stage and its option as `rrf.k`, or an option of the store as `set.ef_search`",
     )
