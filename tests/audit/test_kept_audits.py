@@ -14,10 +14,8 @@ from recallbench.audit import kept_audits
 from recallbench.audit.audit import audit
 from recallbench.audit.folder_state import folder_state
 from recallbench.audit.gate import Check
-from recallbench.audit.kept_audits import KeptAudits, audit_and_keep
+from recallbench.audit.kept_audits import KeptAudits, at_hand, audit_and_keep
 from recallbench.progress import Silent
-from recallbench.protocol.frozen import load
-from recallbench.results.dataset import dataset_at_hand
 from recallbench.results.result import open_result
 
 
@@ -78,8 +76,20 @@ def test_an_audit_that_is_asked_for_is_made_whatever_is_kept_and_kept_then(folde
     assert made.checks == said.checks
     assert kept.reused == 0
     (another,) = {*(tmp_path / "cache/audits").rglob("*.json")} - {file}
-    dataset = dataset_at_hand(open_result(folder).metrics, load(), (), {})
-    assert another.stem == kept.address(folder, folder_state(folder), dataset) != address
+    found = at_hand(open_result(folder).metrics, (), {}, None)
+    assert another.stem == kept.address(folder, folder_state(folder), found) != address
+
+
+def test_the_static_control_s_weights_at_hand_make_another_audit(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metrics = open_result(folder).metrics
+    with_control = metrics.model_copy(update={"control_static": metrics.control_bm25})
+    dataset = at_hand(metrics, (), {}, tmp_path)
+    assert at_hand(with_control, (), {}, tmp_path) == f"{dataset}, without the weights of wordllama"
+    monkeypatch.setattr(kept_audits, "encoder_status", lambda *_: (True, "", ""))
+    assert at_hand(with_control, (), {}, tmp_path) == f"{dataset}, with the weights of wordllama"
+    assert at_hand(metrics, (), {}, tmp_path) == dataset == metrics.dataset_sha256
 
 
 def test_nobody_else_can_put_an_audit_there(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

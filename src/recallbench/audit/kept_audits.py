@@ -1,9 +1,9 @@
 """Audits that held and are kept, so that a site audits only what nobody here has audited yet.
 
-An audit is kept by all that decides it: every byte of the folder, its name, whether the dataset is at hand, this
-program, and the packages it works figures out with. It is sealed with the user's own key, so that nobody else can put
-one there. Only an audit with the dataset at hand and nothing failing is kept; whether git holds the files is looked at
-each time.
+An audit is kept by all that decides it: every byte of the folder, its name, whether dataset and weights are at hand,
+this program, and the packages it works figures out with. It is sealed with the user's own key, so that nobody else can
+put one there. Only an audit with the dataset at hand and nothing failing is kept; whether git holds the files is looked
+at each time.
 """
 
 from __future__ import annotations
@@ -26,11 +26,14 @@ from recallbench.audit.folder_state import folder_state
 from recallbench.audit.gate import Check
 from recallbench.audit.gates import artefacts
 from recallbench.embedding.own_key import own_key
+from recallbench.embedding.registry import default_cache_dir, encoder_status
 from recallbench.errors import RecallBenchError
 from recallbench.progress import Progress
 from recallbench.protocol.frozen import load
 from recallbench.results.dataset import dataset_at_hand
+from recallbench.results.metrics import Metrics
 from recallbench.results.result import open_result
+from recallbench.retrieval.static_control import ENCODER
 from recallbench.whole_file import write_whole
 
 FOLDER = "audits"
@@ -53,16 +56,16 @@ class KeptAudits:
         self.reused = 0
         """How many audits had been made before."""
 
-    def address(self, folder: Path, state: str, dataset: str) -> str:
+    def address(self, folder: Path, state: str, at_hand: str) -> str:
         """Return the address of a folder's audit; empty where none is kept, as in a folder with links or folders.
 
-        `state` is that of the folder, `dataset` the sha256 of its dataset; empty where that is not at hand.
+        `state` is that of the folder, `at_hand` what an audit of it finds on this machine.
         """
         if self._folder is None or not self._key:
             return ""
         if any(path.is_symlink() or not path.is_file() for path in folder.iterdir()):
             return ""
-        lines = (_program(), folder.resolve().name, state, dataset)
+        lines = (_program(), folder.resolve().name, state, at_hand)
         return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
 
     def find(self, address: str, folder: Path) -> Audit | None:
@@ -118,9 +121,18 @@ def audit_and_keep(
         state = ""  # the audit says what can't be read
     examined = audit(folder, corpus_files=corpus_files, environ=environ, progress=progress, cache_dir=cache_dir)
     if state and examined.corpus:
-        dataset = dataset_at_hand(open_result(folder).metrics, load(), corpus_files, environ)
-        kept.keep(kept.address(folder, state, dataset), examined, state)
+        found = at_hand(open_result(folder).metrics, corpus_files, environ, cache_dir)
+        kept.keep(kept.address(folder, state, found), examined, state)
     return examined
+
+
+def at_hand(metrics: Metrics, corpus_files: Sequence[Path], environ: Mapping[str, str], cache_dir: Path | None) -> str:
+    """Return what an audit finds on this machine: the sha256 of the dataset, and the weights of the static control."""
+    dataset = dataset_at_hand(metrics, load(), corpus_files, environ)
+    if metrics.control_static is None:
+        return dataset
+    fetched = encoder_status(ENCODER, environ, cache_dir or default_cache_dir(environ))[0]
+    return f"{dataset}, {'with' if fetched else 'without'} the weights of {ENCODER}"
 
 
 def _asked_again(check: Check, folder: Path) -> Check:

@@ -9,12 +9,10 @@ from pathlib import Path
 from recallbench.audit.audit import Audit, audit_result
 from recallbench.audit.gate import Check
 from recallbench.audit.gates import artefacts
-from recallbench.audit.kept_audits import KeptAudits
+from recallbench.audit.kept_audits import KeptAudits, at_hand
 from recallbench.audit.shared_readings import SharedReadings
 from recallbench.errors import RecallBenchError
 from recallbench.progress import Progress
-from recallbench.protocol.frozen import load
-from recallbench.results.dataset import dataset_at_hand
 from recallbench.results.result import Result
 from recallbench.site.local_words import publishable
 
@@ -52,8 +50,8 @@ def admit(
     Whether git holds the files says nothing of the figures: that alone keeps it out with `verified` only.
     """
     try:
-        dataset = dataset_at_hand(result.metrics, load(), corpus_files, environ)
-        address = kept.address(result.folder, state, dataset)
+        found = at_hand(result.metrics, corpus_files, environ, cache_dir)
+        address = kept.address(result.folder, state, found)
         examined = kept.find(address, result.folder)
         if examined is None:
             examined = audit_result(
