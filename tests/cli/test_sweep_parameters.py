@@ -35,7 +35,7 @@ RERANK = f'{ONE}[[stage]]\nkind = "rerank"\nmethod = "cross-encoder"\n'
 )
 def test_a_parameter_is_swept(tmp_path: Path, pipeline: str, parameter: str, values: list[str], beside: str) -> None:
     (tmp_path / "stages.toml").write_text(pipeline)
-    run = 'corpus = "canary-locomo"\nembedder = "hash"\nout = "out"\nlimit = 30\n'
+    run = 'corpus = "canary-locomo"\nembedder = "hash"\nout = "out"\nlimit = 8\n'
     run += 'pipeline = "stages.toml"' if pipeline else 'store = "pgvector"'
     stated = ", ".join(f'"{value}"' for value in values)
     (tmp_path / "tune.toml").write_text(f'[run]\n{run}\n[parameters]\n{beside}\n"{parameter}" = [{stated}]\n')
