@@ -21,6 +21,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put files with real corpora first: they take longest, and at the end one worker would be left alone with them."""
+    real = {item.path for item in items if item.get_closest_marker("real_data")}
+    items.sort(key=lambda item: item.path not in real)
+
+
 @pytest.fixture(autouse=True)
 def _secrets_are_forgotten() -> Iterator[None]:
     """Forget the secrets of one test before the next."""

@@ -4,16 +4,21 @@ It listens on the Unix socket of its first argument for as long as its parent li
 words of a command, its folder and its environment. The answer is another: the exit code, and what was printed.
 """
 
+import atexit
 import gc
 import importlib
 import json
 import os
 import pkgutil
 import random
+import selectors
 import signal
 import socket
 import sys
 import tempfile
+import threading
+from contextlib import suppress
+from typing import IO, Any, NamedTuple, NoReturn
 
 LOADED_BY_THEMSELVES = (".__main__", ".pytest_plugin")
 READ_VARIABLES_AT_IMPORT = ("huggingface_hub", "torch", "transformers", "openvino")
@@ -34,46 +39,83 @@ def load() -> None:
     assert not early, f"every command has variables of its own, which these read when they are imported: {early}"
 
 
-def accept(address: str) -> socket.socket:
-    """Return a connection with a request, in a process that was forked for it; end with the parent."""
+class Asked(NamedTuple):
+    """Who asked for a command, and the files of what it prints."""
+
+    connection: socket.socket
+    out: IO[bytes]
+    err: IO[bytes]
+
+    def answer(self, status: int) -> None:
+        """Tell how the command ended, if anyone still listens."""
+        texts = []
+        for file in (self.out, self.err):
+            file.seek(0)
+            texts.append(file.read().decode("utf-8", "surrogateescape"))
+        with self.connection, self.out, self.err, suppress(OSError):
+            answer = json.dumps([os.waitstatus_to_exitcode(status), *texts]) + "\n"
+            self.connection.sendall(answer.encode())
+
+
+def serve(address: str) -> tuple[dict[str, Any], Asked]:
+    """Return a request and who asked, in a process that was forked for it; end with the parent."""
     parent = os.getppid()
-    # The processes that answer are not waited for.
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    with socket.socket(socket.AF_UNIX) as listener:
+    running: dict[int, Asked] = {}
+    woken, waking = socket.socketpair()
+    waking.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
+    with socket.socket(socket.AF_UNIX) as listener, selectors.DefaultSelector() as ready, woken, waking:
         listener.bind(address)
         listener.listen(64)
-        listener.settimeout(1)
+        ready.register(listener, selectors.EVENT_READ)
+        ready.register(woken, selectors.EVENT_READ)
         print("ready", flush=True)
         while os.getppid() == parent:
-            try:
+            events = {key.fileobj for key, _ in ready.select(timeout=1)}
+            if woken in events:
+                woken.recv(4096)
+            for pid in list(running):
+                ended, status = os.waitpid(pid, os.WNOHANG)
+                if ended:
+                    running.pop(pid).answer(status)
+            if listener in events:
                 connection, _ = listener.accept()
-            except TimeoutError:
-                continue
-            if not os.fork():
+                with connection.makefile("r") as stream:
+                    request = json.loads(stream.readline())
+                out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 - closed with the answer
+                asked = Asked(connection, out, err)
+                if child := os.fork():
+                    running[child] = asked
+                    continue
+                signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                return connection
-            connection.close()
+                for other in running.values():
+                    other.connection.close()
+                return request, asked
     sys.exit()
+
+
+def end(code: int) -> NoReturn:
+    """End as an interpreter ends, but leave the loaded libraries alone.
+
+    Taking them apart touches all their memory, and a fork that touches memory copies it: two thirds of a short command.
+    """
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 if __name__ == "__main__":
     load()
     gc.freeze()  # a fork then leaves the memory of what is loaded alone
-    with accept(sys.argv[1]) as connection, connection.makefile("rw") as stream:
-        request = json.loads(stream.readline())
-        out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
-        if child := os.fork():
-            _, status = os.waitpid(child, 0)
-            texts = []
-            for file in (out, err):
-                file.seek(0)
-                texts.append(file.read().decode("utf-8", "surrogateescape"))
-            stream.write(json.dumps([os.waitstatus_to_exitcode(status), *texts]) + "\n")
-            stream.flush()
-            os._exit(0)
+    request, asked = serve(sys.argv[1])
     # From here on this process is the command.
-    os.dup2(out.fileno(), 1)
-    os.dup2(err.fileno(), 2)
+    os.dup2(asked.out.fileno(), 1)
+    os.dup2(asked.err.fileno(), 2)
+    asked.connection.close()
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
@@ -84,4 +126,7 @@ if __name__ == "__main__":
     sys.orig_argv[1:] = ["-m", "recallbench", *request["words"]]
     from recallbench.__main__ import run
 
-    run()
+    try:
+        run()
+    except SystemExit as ending:
+        end(int(ending.code or 0))
