@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from recallbench.protocol.lexical import K1, METHOD, B
-from recallbench.stores import kept_words
+from recallbench.stores import kept_words, word_counts
 from recallbench.stores.kept_words import KeptWords
-from recallbench.stores.word_counts import TextWords, WordCounts, count_words, words_in
+from recallbench.stores.word_counts import FEW, TextWords, WordCounts, count_words, words_in
 from recorded_progress import RecordedProgress
 
 TEXT = "The owl, the OWL: Ärger_1 a \N{GREEK CAPITAL LETTER SIGMA}igma."
@@ -37,7 +37,7 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def counted(cache: Path, *texts: str, progress: RecordedProgress | None = None) -> list[dict[str, int]]:
     with closing(KeptWords(cache, progress)) as kept:
-        return [dict(zip(found.words, found.counts.tolist(), strict=True)) for found in map(kept.count, texts)]
+        return [dict(zip(found.words.split(), found.counts.tolist(), strict=True)) for found in map(kept.count, texts)]
 
 
 def test_each_distinct_text_is_cut_once(tmp_path: Path, cut: list[str]) -> None:
@@ -70,7 +70,7 @@ def test_a_sealed_record_of_other_lengths_is_cut_anew(tmp_path: Path, cut: list[
     with closing(KeptWords(tmp_path)) as kept:
         kept.count("red fox")
         (key,) = kept._unwritten
-        kept._unwritten[key] = TextWords(["red", "fox"], np.array([1, 1, 1], "<u4"))
+        kept._unwritten[key] = TextWords("red fox", np.array([1, 1, 1], "<u4"))
     assert counted(tmp_path, "red fox") == [{"red": 1, "fox": 1}]
     assert cut == ["red fox", "red fox"]
 
@@ -115,5 +115,26 @@ def test_weights_are_those_of_bm25s_to_the_last_digit() -> None:
         expected = np.zeros((len(words), until))
         of_word = np.repeat(np.arange(len(words)), np.diff(index.scores["indptr"]))
         expected[of_word, index.scores["indices"]] = index.scores["data"]
+        expected = np.vstack([expected, np.zeros(until), expected[:1]])
         found = WordCounts([count_words(text) for text in texts]).weights([*words, "unknown", "w0"], until)
-        assert np.array_equal(found, np.vstack([expected, np.zeros(until), expected[:1]]))
+        assert np.array_equal(found, expected)
+        lazy = WordCounts([count_words(text) for text in texts], lazy=True)
+        few = [lazy.weights(words[start : start + 5], until) for start in range(0, 60, 5)]
+        assert np.array_equal(np.vstack(few), expected[:60])
+
+
+def test_a_scope_that_is_asked_little_is_not_indexed(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [count_words(text) for text in ("red hens, red", "", "a bored foxes' hen", "hen")]
+    made = WordCounts(texts)
+    monkeypatch.setattr(word_counts, "_Index", None)
+    lazy = WordCounts(texts, lazy=True)
+    asked = ["hen", "red", "", "foxes", "hens", "bore"]
+    assert np.array_equal(lazy.weights(asked, 4), made.weights(asked, 4))
+    assert np.count_nonzero(lazy.weights(asked, 4), axis=1).tolist() == [2, 1, 0, 1, 1, 0]
+    with pytest.raises(TypeError):  # there is no index to be made
+        lazy.weights([f"w{n}" for n in range(FEW)], 4)
+
+
+def test_what_a_lazy_scope_holds_is_that_of_its_index() -> None:
+    texts = [count_words(text) for text in ("red fox", "red hen, red owl")]
+    assert WordCounts(texts, lazy=True).bytes == WordCounts(texts).bytes == 5 * 8 + 5 * 8 + 2 * 8

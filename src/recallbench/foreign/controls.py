@@ -47,7 +47,7 @@ def control_figures(corpus: Corpus, asked: Collection[str], definitions: Sequenc
     depth = max(definition.k for definition in definitions)
     found = retrieve(
         haystacks,
-        BM25Store(),
+        BM25Store(lazy=True),
         None,
         None,
         expected=len(asked),

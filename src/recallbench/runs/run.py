@@ -191,7 +191,9 @@ def _retrieve(
     with ExitStack() as open_files:
         control = None
         if not plan.is_control:
-            control = BM25Store(open_files.enter_context(closing(KeptWords(options.cache_dir, progress))).count)
+            words = open_files.enter_context(closing(KeptWords(options.cache_dir, progress)))
+            # Most scopes of the large corpus are asked one question.
+            control = BM25Store(words.count, lazy=True)
         return retrieve(
             haystacks,
             store,

@@ -101,10 +101,10 @@ class KeptWords:
         if row is None or not all(map(isinstance, row, (str, bytes, bytes))):
             return None
         words, counts, seal = row
-        distinct = words.split()
-        if seal != self._seal_of(key, words, counts) or len(counts) != 4 * len(distinct):
+        number = words.count(" ") + 1 if words else 0
+        if seal != self._seal_of(key, words, counts) or len(counts) != 4 * number:
             return None
-        return TextWords(distinct, np.frombuffer(counts, "<u4"))
+        return TextWords(words, np.frombuffer(counts, "<u4"))
 
     def _seal_of(self, key: bytes, words: str, counts: bytes) -> bytes:
         # With the length, so that no byte of one column can pass for one of the other.
@@ -114,8 +114,8 @@ class KeptWords:
         assert self._file is not None
         rows = []
         for key, found in self._unwritten.items():
-            words, counts = " ".join(found.words), found.counts.astype("<u4").tobytes()
-            rows.append((key, words, counts, self._seal_of(key, words, counts)))
+            counts = found.counts.astype("<u4").tobytes()
+            rows.append((key, found.words, counts, self._seal_of(key, found.words, counts)))
         self._unwritten.clear()
         try:
             with self._file:
