@@ -66,14 +66,3 @@ def test_prefix_stable_and_the_same_in_bulk() -> None:
 def test_settings_state_the_parameters_of_bm25() -> None:
     settings = BM25Store().settings()
     assert (settings["bm25.k1"], settings["bm25.b"], settings["bm25.method"]) == ("1.2", "0.75", "lucene")
-
-
-def test_a_lazy_store_answers_alike() -> None:
-    items = [Item(10 + n, 1, f"word{n % 7} word{n % 3} word{n % 5}", None, 0.5) for n in range(60)]
-    made, lazy = BM25Store(), BM25Store(lazy=True)
-    for store in (made, lazy):
-        store.ingest(items, None)
-    for n in range(50):
-        query = Query(1, f"word{n} word{n % 9} Word{n % 4}", None)
-        assert lazy.search(query, 50) == made.search(query, 50)
-    assert lazy.stored_bytes() == made.stored_bytes()

@@ -47,7 +47,7 @@ def control_figures(corpus: Corpus, asked: Collection[str], definitions: Sequenc
     depth = max(definition.k for definition in definitions)
     found = retrieve(
         haystacks,
-        BM25Store(lazy=True),
+        BM25Store(),
         None,
         None,
         expected=len(asked),

@@ -200,8 +200,7 @@ def _retrieve(
         control = None
         if not plan.is_control:
             words = open_files.enter_context(closing(KeptWords(options.cache_dir, progress)))
-            # Most scopes of the large corpus are asked one question.
-            control = BM25Store(words.count, lazy=True)
+            control = BM25Store(words.count)
         return retrieve(
             haystacks,
             store,

@@ -47,12 +47,9 @@ class BM25Store(Store):
     def score_range(cls, options: Mapping[str, Any]) -> tuple[float, float]:
         return 0.0, inf
 
-    def __init__(self, count: Callable[[str], TextWords] = count_words, *, lazy: bool = False) -> None:
-        """`count` cuts a text into words and counts them, or knows what that gives.
-
-        A `lazy` store indexes a scope when it is asked for more than a few words of it, not when it is filled.
-        """
-        self._count, self._lazy = count, lazy
+    def __init__(self, count: Callable[[str], TextWords] = count_words) -> None:
+        """`count` cuts a text into words and counts them, or knows what that gives."""
+        self._count = count
         self._scopes: dict[int, _Scope] = {}
         self._growing: dict[int, dict[int, TextWords]] | None = None
         """The words of each scope's items by id, where more may come; else only its index is held."""
@@ -67,7 +64,7 @@ class BM25Store(Store):
         for scope in dict.fromkeys(item.scope for item in items):
             counted = {item.id: self._count(item.text) for item in items if item.scope == scope}
             if self._growing is None:
-                self._scopes[scope] = _Scope(counted, lazy=self._lazy)
+                self._scopes[scope] = _Scope(counted)
             else:
                 self._growing.setdefault(scope, {}).update(counted)
                 self._scopes.pop(scope, None)
@@ -119,14 +116,14 @@ class BM25Store(Store):
     def _indexed(self, scope: int) -> _Scope | None:
         """Return the index of a scope, made anew where items came since."""
         if scope not in self._scopes and self._growing is not None and scope in self._growing:
-            self._scopes[scope] = _Scope(self._growing[scope], lazy=self._lazy)
+            self._scopes[scope] = _Scope(self._growing[scope])
         return self._scopes.get(scope)
 
 
 class _Scope:
-    def __init__(self, counted: Mapping[int, TextWords], *, lazy: bool) -> None:
+    def __init__(self, counted: Mapping[int, TextWords]) -> None:
         self._ids = np.array(sorted(counted))
-        self._counts = WordCounts([counted[id] for id in self._ids.tolist()], lazy=lazy)
+        self._counts = WordCounts([counted[id] for id in self._ids.tolist()])
 
     @property
     def bytes(self) -> int:

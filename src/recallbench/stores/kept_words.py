@@ -23,6 +23,8 @@ FOLDER = "words"
 """The folder of kept words, in that of the vectors."""
 RULE = hashlib.blake2b(f"{WORD.pattern} in lower case, Unicode {unicodedata.unidata_version}".encode()).digest()
 """What decides the words of a text."""
+BYTES = 12
+"""A word and its count: the number of eight bytes, that of four."""
 TOGETHER = 1000
 """Texts that are written at a time: about 5 MB."""
 PATIENCE_S = 0.2
@@ -74,9 +76,9 @@ class KeptWords:
         try:
             self._file = sqlite3.connect(path, timeout=PATIENCE_S)
             self._file.execute("PRAGMA trusted_schema = OFF")
-            self._file.execute(
-                "CREATE TABLE IF NOT EXISTS words (text BLOB PRIMARY KEY, words TEXT, counts BLOB, seal BLOB)"
-            )
+            self._file.execute("CREATE TABLE IF NOT EXISTS counted (text BLOB PRIMARY KEY, counts BLOB, seal BLOB)")
+            # An earlier release kept the words themselves.
+            self._file.execute("DROP TABLE IF EXISTS words")
         except sqlite3.Error as error:
             self._give_up(error)
 
@@ -94,31 +96,27 @@ class KeptWords:
     def _find(self, key: bytes) -> TextWords | None:
         assert self._file is not None
         try:
-            row = self._file.execute("SELECT words, counts, seal FROM words WHERE text = ?", (key,)).fetchone()
+            row = self._file.execute("SELECT counts, seal FROM counted WHERE text = ?", (key,)).fetchone()
         except sqlite3.Error as error:
             self._give_up(error)
             return None
-        if row is None or not all(map(isinstance, row, (str, bytes, bytes))):
+        if row is None or not all(isinstance(column, bytes) for column in row):
             return None
-        words, counts, seal = row
-        number = words.count(" ") + 1 if words else 0
-        if seal != self._seal_of(key, words, counts) or len(counts) != 4 * number:
+        counts, seal = row
+        number, rest = divmod(len(counts), BYTES)
+        if rest or seal != self._seal.of(key, counts):
             return None
-        return TextWords(words, np.frombuffer(counts, "<u4"))
-
-    def _seal_of(self, key: bytes, words: str, counts: bytes) -> bytes:
-        # With the length, so that no byte of one column can pass for one of the other.
-        return self._seal.of(key + len(counts).to_bytes(8, "little") + counts, words.encode())
+        return TextWords(np.frombuffer(counts, "<u8", number), np.frombuffer(counts, "<u4", number, 8 * number))
 
     def _write(self) -> None:
         assert self._file is not None
         rows = []
         for key, found in self._unwritten.items():
-            counts = found.counts.astype("<u4").tobytes()
-            rows.append((key, found.words, counts, self._seal_of(key, found.words, counts)))
+            counts = found.words.astype("<u8").tobytes() + found.counts.astype("<u4").tobytes()
+            rows.append((key, counts, self._seal.of(key, counts)))
         self._unwritten.clear()
         try:
             with self._file:
-                self._file.executemany("INSERT OR REPLACE INTO words VALUES (?, ?, ?, ?)", rows)
+                self._file.executemany("INSERT OR REPLACE INTO counted VALUES (?, ?, ?)", rows)
         except sqlite3.Error as error:
             self._give_up(error)

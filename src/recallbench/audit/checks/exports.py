@@ -99,7 +99,7 @@ def control_again(subject: AuditSubject) -> Finding:
     def rank() -> Retrieval:
         return retrieve(
             lambda: selected_haystacks(corpus.haystacks(), subject.metrics),
-            BM25Store(lazy=True),
+            BM25Store(),
             None,
             None,
             expected=len(retrieval.questions),
