@@ -174,6 +174,7 @@ def test_a_server_that_dies_while_it_is_searched_blocks() -> None:
     assert "database system is ready to accept connections" in caught.value.found
     with pytest.raises(Blocked, match="lost while taking in segments"):
         store.ingest([Item(2, 1, "x", None, 0.5)], np.ones((1, 2), np.float32))
+        store.ready()
     store.close()
     assert folder is not None
     assert not folder.exists()
@@ -186,6 +187,7 @@ def test_a_session_that_is_cut_off_blocks(tcp_dsn: str) -> None:
         other.execute("SELECT pg_terminate_backend(%s)", (store._open().info.backend_pid,))
     with pytest.raises(Blocked, match="lost while"):
         store.ingest([Item(1, 1, "x", None, 0.5)], np.ones((1, 2), np.float32))
+        store.ready()
     store.close()
 
 
