@@ -43,13 +43,24 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def counted(cache: Path, *texts: str, progress: RecordedProgress | None = None) -> list[dict[int, int]]:
     with closing(KeptWords(cache, progress)) as kept:
-        return [dict(zip(found.words.tolist(), found.counts.tolist(), strict=True)) for found in map(kept.count, texts)]
+        found = kept.count(texts[:1]) + kept.count(texts[1:])
+        return [dict(zip(each.words.tolist(), each.counts.tolist(), strict=True)) for each in found]
 
 
 def test_each_distinct_text_is_cut_once(tmp_path: Path, cut: list[str]) -> None:
     assert counted(tmp_path, TEXT, "", TEXT, "fox") == [COUNTED, {}, COUNTED, numbers(fox=1)]
     assert counted(tmp_path, TEXT, "fox", "") == [COUNTED, numbers(fox=1), {}]
     assert cut == [TEXT, "", "fox"]
+
+
+def test_many_texts_are_looked_for_in_parts(tmp_path: Path, cut: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_words, "ASKED_TOGETHER", 2)
+    texts = ["red fox", "hen", "fox", "hen", "red fox"]
+    first = counted(tmp_path, *texts)
+    assert (
+        counted(tmp_path, "owl", *texts)[1:] == first == [numbers(**dict.fromkeys(text.split(), 1)) for text in texts]
+    )
+    assert cut == ["red fox", "hen", "fox", "owl"]
 
 
 def test_words_that_were_changed_on_disk_are_cut_anew(tmp_path: Path, cut: list[str]) -> None:
@@ -65,7 +76,7 @@ def test_words_that_were_changed_on_disk_are_cut_anew(tmp_path: Path, cut: list[
 
 def test_a_sealed_record_of_other_lengths_is_cut_anew(tmp_path: Path, cut: list[str]) -> None:
     with closing(KeptWords(tmp_path)) as kept:
-        found = kept.count("red fox")
+        (found,) = kept.count(["red fox"])
         (key,) = kept._unwritten
         kept._unwritten[key] = TextWords(found.words, np.array([1, 1, 1], "<u4"))
     assert counted(tmp_path, "red fox") == [numbers(red=1, fox=1)]
@@ -90,7 +101,7 @@ def test_a_file_that_is_locked_is_waited_for_once(tmp_path: Path, cut: list[str]
         other.execute("BEGIN EXCLUSIVE")
         begun = time.monotonic()
         for text in (TEXT, "fox", *map(str, range(30))):
-            kept.count(text)
+            kept.count([text])
         assert time.monotonic() - begun < 3  # each wait is 0.2 s
     (note,) = told.notes
     assert "(database is locked)" in note

@@ -61,6 +61,11 @@ def count_words(text: str) -> TextWords:
     return TextWords(words, np.fromiter(counted.values(), np.uint32, number))
 
 
+def count_each(texts: Sequence[str]) -> list[TextWords]:
+    """Cut texts into words, and count those of each."""
+    return [count_words(text) for text in texts]
+
+
 class WordCounts:
     """The counts of a scope's items; a weight is computed for the words that are asked."""
 
