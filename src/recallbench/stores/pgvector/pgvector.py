@@ -183,7 +183,7 @@ class PgvectorStore(Store):
                 )
         self._rows += len(items)
         self._scopes.update(dict.fromkeys(item.scope for item in items))
-        connection = self._open()
+        connection = self._sessions.searching  # which may be taking in the batch before
         taking = self._progress.stage("taking in segments", len(items), "segments")
         with database_errors("taking in segments"), taking as advance:
             self._batch.add(connection, wire.copy_blocks(counted(items, advance), rows))
@@ -191,7 +191,7 @@ class PgvectorStore(Store):
     def ready(self) -> None:
         connection = self._open()
         with database_errors("taking in segments"):
-            self._batch.send(connection)
+            self._batch.finish(connection)
         with database_errors("indexing"):
             if self._weights.bm25:
                 with self._progress.stage("lexicon", len(self._scopes), "scopes") as advance:
@@ -304,6 +304,7 @@ class PgvectorStore(Store):
 
     def close(self) -> None:
         self._search = None
+        self._batch.abandon()
         self._sessions.close()
 
     @property
@@ -318,6 +319,8 @@ class PgvectorStore(Store):
     def _open(self) -> Connection:
         if self._search:
             self._search.settle()
+        with database_errors("taking in segments"):
+            self._batch.settle()
         return self._sessions.searching
 
     def _prepared(self, connection: Connection) -> PreparedSearch:
