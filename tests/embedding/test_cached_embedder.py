@@ -41,6 +41,26 @@ def test_a_distinct_text_is_embedded_once(opened: Any) -> None:
     assert report.tokens == int(again.lookup(TEXTS[:4], "passage").tokens.sum())
 
 
+def test_texts_that_all_have_a_vector_need_not_be_seen_twice(opened: Any) -> None:
+    opened().ensure(TEXTS, "passage")
+    embedder = opened()
+    assert [embedder.reuse([*TEXTS[start : start + 5], TEXTS[0]], "passage") for start in (0, 5, 10)] == [True] * 3
+    embedder.ensure((), "passage")
+    report = embedder.report()
+    assert (report.distinct, report.computed, report.reused, report.truncated) == (12, 0, 12, 3)
+    assert report.tokens == int(embedder.lookup(TEXTS, "passage").tokens.sum())
+    assert embedder.report() == report
+
+
+def test_a_text_without_a_vector_must_be_seen(opened: Any) -> None:
+    opened().ensure(TEXTS[:9], "passage")
+    embedder = opened()
+    assert embedder.reuse(TEXTS[:6], "passage")
+    assert not embedder.reuse(TEXTS[6:], "passage")
+    embedder.ensure(TEXTS, "passage")
+    assert (embedder.report().computed, embedder.report().reused) == (3, 9)
+
+
 def test_vectors_that_are_computed_afresh_are_the_same_and_are_not_kept(opened: Any) -> None:
     embedder = opened()
     embedder.ensure(TEXTS[:3], "passage")
@@ -187,6 +207,7 @@ def test_a_damaged_vector_is_computed_anew_and_reported(opened: Any, tmp_path: P
 def test_half_a_surrogate_pair_is_refused_by_position(opened: Any) -> None:
     with pytest.raises(InputError, match="passage text 2 \\(counted from 0\\)") as caught:
         opened().ensure(["a cat", "a dog", "a \ud83d mat"], "passage")
+    assert not opened().reuse(["a \ud83d mat"], "passage")
     assert caught.value.found == "a lone surrogate at character 2"
 
 

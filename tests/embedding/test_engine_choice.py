@@ -152,6 +152,7 @@ def test_openvino_is_proven_once_and_the_proof_is_cached(opened: Any) -> None:
     second.ensure([*MANY, "rain again"], "passage")
     assert (second.report().proof, second.report().computed, second.report().proof_texts) == ("cached", 1, 32)
     third = opened(backend="openvino")
+    assert third.reuse(MANY, "passage")
     third.ensure(MANY, "passage")
     assert third.report().proof == "not needed"
 
@@ -173,6 +174,7 @@ def test_one_missing_text_is_proven_together_with_others_of_the_corpus(
     opened(backend="openvino").ensure(MANY[:cached], "passage")
     monkeypatch.setattr(machine, "cpu_model", lambda: "another processor")
     embedder = opened(backend="openvino")
+    assert not embedder.reuse(MANY[:cached], "passage")  # the proof is made with texts of the corpus
     embedder.ensure(MANY[:cached], "passage")
     embedder.ensure(["rain again"], "query")
     report = embedder.report()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +152,31 @@ def test_own_vectors_are_checked_with_recheck_own(user: Any, opened: Any, monkey
     with pytest.raises(InputError, match="vectors in the cache are not the encoder's") as caught:
         opened(recheck_own=True).ensure(TEXTS, "passage")
     assert "8 drawn from 12 vectors without the seal of your own key" in caught.value.expected
+
+
+@pytest.mark.parametrize("shown", [len(TEXTS), 10])
+def test_the_texts_that_were_reused_are_checked_by_the_next_ensure(
+    user: Any, opened: Any, tmp_path: Path, shown: int
+) -> None:
+    fill_cache_as(user, opened, "ann")
+    for name, foreign in (("ann", 0), ("bob", 20)):
+        user(name)
+        plain, embedder = opened(recheck_own=True), opened(recheck_own=True)
+        assert all(embedder.reuse(TEXTS[start : start + 5], "passage") for start in range(0, shown, 5))
+        assert embedder.report().embedded_again == 0
+        embedder.ensure(TEXTS if shown < len(TEXTS) else (), "passage")
+        assert (embedder.report().foreign, embedder.report().embedded_again) == (foreign, 8)
+        if name == "ann":
+            plain.ensure(TEXTS, "passage")
+            assert plain.report() == replace(embedder.report(), seconds=plain.report().seconds)
+    user("carl")
+    forge(folder(tmp_path), None, turn)
+    embedder = opened()
+    assert embedder.reuse(TEXTS, "passage")
+    with pytest.raises(InputError, match="in each of 8 drawn from 20 vectors without the seal of your own key"):
+        embedder.ensure((), "passage")
+    with pytest.raises(InputError, match="vectors in the cache are not the encoder's"):
+        embedder.lookup(TEXTS[:1], "passage")
 
 
 def drawn(seals: dict[int, bytes], order: list[int]) -> list[int]:

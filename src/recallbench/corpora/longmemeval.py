@@ -97,7 +97,7 @@ def _session(turns: Any, reader: FieldReader, position: int, oddities: Oddities)
     if not isinstance(turns, list):
         raise reader.refusal(field, "a list of turns", describe(turns))
     starts: list[int] = []
-    length, blank, by_user = 0, 0, False
+    blank, by_user = 0, False
     lines: list[str] = []
     for number, turn in enumerate(turns):
         try:
@@ -108,12 +108,11 @@ def _session(turns: Any, reader: FieldReader, position: int, oddities: Oddities)
         except (KeyError, TypeError, AttributeError):
             raise _bad_turn(turn, reader.inside(f"{field}[{number}]")) from None
         if evident is True:
-            starts.append(length)
+            starts.append(sum(map(len, lines)) + len(lines))
             by_user |= turn["role"] == "user"
         elif evident not in (False, None):
             raise reader.inside(f"{field}[{number}]").refusal("has_answer", "true or false", describe(evident))
         lines.append(line)
-        length += len(line) + 1
     if blank == len(lines):
         raise reader.refusal(field, "at least one turn with text", f"{len(lines)} turns, none with text")
     oddities.turns += len(lines)
@@ -168,7 +167,7 @@ def _bad_turn(turn: Any, reader: FieldReader) -> Exception:
 
 def _instant(when: str, field: str, reader: FieldReader) -> datetime:
     if match := _WHEN.fullmatch(when):
-        year, month, day, hour, minute = (int(part) for part in match.groups())
+        year, month, day, hour, minute = map(int, match.groups())
         try:
             return datetime(year, month, day, hour, minute, tzinfo=UTC)
         except ValueError:

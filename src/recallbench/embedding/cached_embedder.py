@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -53,6 +54,14 @@ class PendingText(NamedTuple):
     cut: int
 
 
+@dataclass(slots=True)
+class ShownTexts:
+    """The texts of a role that were found in the cache before any is used."""
+
+    checks: dict[RowState, SpotCheck]
+    count: int = 0
+
+
 class CachedEmbedder:
     """Embeds with one encoder and caches every vector."""
 
@@ -67,6 +76,7 @@ class CachedEmbedder:
         self._proof_texts = ProofTexts()
         self._tokens: dict[bytes, int] = {}
         """The number of tokens, before any cut, of every distinct text of this run that has its vector."""
+        self._shown: dict[Role, ShownTexts] = {}
         self._computed = 0
         self._reused = 0
         self._foreign = 0
@@ -99,7 +109,8 @@ class CachedEmbedder:
             total = len(texts)
         self._cache.refresh()
         proof_needs_texts = self._encoder.needs_texts()
-        checks = {state: SpotCheck() for state in self._states_checked}
+        shown = self._shown.pop(role, None)
+        checks = shown.checks if shown is not None else self._new_checks()
         window: list[PendingText] = []
         window_size = 0
         window_keys: set[bytes] = set()
@@ -121,6 +132,28 @@ class CachedEmbedder:
                 self._recheck(state, check, role)
             if window:
                 self._embed_window(window, role, advance)
+
+    def reuse(self, texts: Sequence[str], role: Role) -> bool:
+        """Return whether each of these texts has a vector already, which the next `ensure` of the role need not see.
+
+        That must come before any use; once this was denied, it must see all texts of the role."""
+        if self._encoder.needs_texts():
+            return False
+        shown = self._shown.setdefault(role, ShownTexts(self._new_checks()))
+        try:
+            keys = [self._key(text, role, shown.count + place) for place, text in enumerate(texts)]
+        except InputError:
+            return False  # `ensure` refuses it, once the whole corpus was read
+        rows: dict[bytes, int] = {}
+        for place, key in enumerate(keys):
+            row = self._cache.row(key)
+            if row is None:
+                return False
+            rows[key] = row
+            self._offer(shown.checks, row, shown.count + place, texts[place])
+        self._count_reused(rows)
+        shown.count += len(texts)
+        return True
 
     def lookup(self, texts: Sequence[str], role: Role) -> Embeddings:
         """Return the vectors of these texts; those that were not ensured are embedded now."""
@@ -209,11 +242,21 @@ class CachedEmbedder:
                 missing.append(text)
                 continue
             rows[key] = row
-            if check := checks.get(cache.state(row)):
-                check.offer(CachedText(cache.seal(row), row, text.position, text.text))
-        self._reused += sum(key not in self._tokens for key in rows)
-        self._tokens.update(zip(rows, cache.tokens(list(rows.values())).tolist(), strict=True))
+            self._offer(checks, row, text.position, text.text)
+        self._count_reused(rows)
         return missing
+
+    def _new_checks(self) -> dict[RowState, SpotCheck]:
+        return {state: SpotCheck() for state in self._states_checked}
+
+    def _offer(self, checks: Mapping[RowState, SpotCheck], row: int, position: int, text: str) -> None:
+        """Let a row take part in the spot check of its kind, if there is one."""
+        if check := checks.get(self._cache.state(row)):
+            check.offer(CachedText(self._cache.seal(row), row, position, text))
+
+    def _count_reused(self, rows: Mapping[bytes, int]) -> None:
+        self._reused += sum(key not in self._tokens for key in rows)
+        self._tokens.update(zip(rows, self._cache.tokens(list(rows.values())).tolist(), strict=True))
 
     def _recheck(self, state: RowState, check: SpotCheck, role: Role) -> None:
         """Embed the drawn texts again, and accept the rows of the draw where they agree; else raise InputError."""

@@ -90,6 +90,11 @@ class Embedder(Protocol):
     def ensure(self, texts: Iterable[str], role: Role, *, total: int | None = None) -> None:
         """Embed and cache texts that have no vector yet. `texts` is read once, as a stream; `total` is for progress."""
 
+    def reuse(self, texts: Sequence[str], role: Role) -> bool:
+        """Return whether each of these texts has a vector already, which the next `ensure` of the role need not see.
+
+        That must come before any use; once this was denied, it must see all texts of the role."""
+
     def lookup(self, texts: Sequence[str], role: Role) -> Embeddings:
         """Return the vectors of these texts; those that were not ensured are embedded now."""
 

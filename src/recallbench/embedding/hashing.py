@@ -48,6 +48,9 @@ class HashEmbedder:
         for text in texts:
             self._seen[hashlib.sha256(text.encode()).hexdigest()] = len(WORD.findall(text))
 
+    def reuse(self, texts: Sequence[str], role: Role) -> bool:
+        return False
+
     def lookup(self, texts: Sequence[str], role: Role) -> Embeddings:
         vectors = np.zeros((len(texts), DIMS), np.float32)
         tokens = np.zeros(len(texts), np.int32)

@@ -121,6 +121,9 @@ class BaitedEmbedder(Embedder):
     def ensure(self, texts: Iterable[str], role: Role, *, total: int | None = None) -> None:
         self._embedder.ensure(texts, role, total=total)
 
+    def reuse(self, texts: Sequence[str], role: Role) -> bool:
+        return self._embedder.reuse(texts, role)
+
     def lookup(self, texts: Sequence[str], role: Role) -> Embeddings:
         if role != "passage":
             return self._embedder.lookup(texts, role)

@@ -31,7 +31,7 @@ from recallbench.retrieval.static_control import StaticControl, open_static_cont
 from recallbench.retrieval.timing import Timings
 from recallbench.runs.answering import Answering, open_answering
 from recallbench.runs.assembly import assemble
-from recallbench.runs.fresh_retrieval import embed_texts
+from recallbench.runs.embedded_texts import FoundVectors, embed_texts
 from recallbench.runs.options import Options
 from recallbench.runs.placement import leave_blocked, measured_folder, result_folder
 from recallbench.runs.plan import Plan, plan_run
@@ -93,7 +93,9 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
         gc.freeze()
         ending.callback(gc.unfreeze)
         timings = Timings()
-        survey = _survey(plan, corpus, timings, progress)
+        # A run with a limit does not ask for every text that the survey sees.
+        found = FoundVectors(embedder) if embedder is not None and plan.options.limit is None else None
+        survey = _survey(plan, corpus, found, timings, progress)
         if plan.options.limit is not None and plan.options.limit >= survey.asked:
             plan = replace(plan, options=replace(plan.options, limit=None))
         options = plan.options
@@ -104,7 +106,7 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
         embedded = {}
         if embedder is not None:
             with timings.phase("embed"):
-                embedded = embed_texts(haystacks(), embedder, survey.segments)
+                embedded = embed_texts(haystacks(), embedder, survey.segments, found)
         if plan.timed:
             _prove(plan, haystacks, embedder, progress)
         retrieval = _retrieve(plan, haystacks, store, embedder, survey, timings, progress, static)
@@ -162,10 +164,16 @@ def _may_be_cited(plan: Plan, corpus: Corpus) -> bool:
     return not departures(replace(plan.configuration(corpus.sha256), limit=None), plan.corpus, plan.rules)
 
 
-def _survey(plan: Plan, corpus: Corpus, timings: Timings, progress: Progress) -> Survey:
+def _survey(plan: Plan, corpus: Corpus, found: FoundVectors | None, timings: Timings, progress: Progress) -> Survey:
     stage = progress.stage("reading the corpus", plan.corpus.segments or None, "segments")
     with timings.phase("survey"), stage as advance:
-        return corpus.survey(lambda haystack: advance(len(haystack.segments)))
+
+        def listen(haystack: Haystack) -> None:
+            if found is not None:
+                found.look(haystack)
+            advance(len(haystack.segments))
+
+        return corpus.survey(listen)
 
 
 def _prove(plan: Plan, haystacks: Haystacks, embedder: Embedder | None, progress: Progress) -> None:
@@ -191,7 +199,8 @@ def _retrieve(
     with ExitStack() as open_files:
         control = None
         if not plan.is_control:
-            control = BM25Store(open_files.enter_context(closing(KeptWords(options.cache_dir, progress))).count)
+            words = open_files.enter_context(closing(KeptWords(options.cache_dir, progress)))
+            control = BM25Store(words.count)
         return retrieve(
             haystacks,
             store,

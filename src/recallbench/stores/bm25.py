@@ -14,7 +14,7 @@ import numpy as np
 from recallbench.protocol.lexical import K1, METHOD, B
 from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
-from recallbench.stores.word_counts import WORD, TextWords, WordCounts, count_words, words_in
+from recallbench.stores.word_counts import WORD, TextWords, WordCounts, count_each, words_in
 
 SETTINGS = {
     "bm25.method": METHOD,
@@ -47,8 +47,8 @@ class BM25Store(Store):
     def score_range(cls, options: Mapping[str, Any]) -> tuple[float, float]:
         return 0.0, inf
 
-    def __init__(self, count: Callable[[str], TextWords] = count_words) -> None:
-        """`count` cuts a text into words and counts them, or knows what that gives."""
+    def __init__(self, count: Callable[[Sequence[str]], list[TextWords]] = count_each) -> None:
+        """`count` cuts texts into words and counts those of each, or knows what that gives."""
         self._count = count
         self._scopes: dict[int, _Scope] = {}
         self._growing: dict[int, dict[int, TextWords]] | None = None
@@ -62,7 +62,9 @@ class BM25Store(Store):
 
     def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
         for scope in dict.fromkeys(item.scope for item in items):
-            counted = {item.id: self._count(item.text) for item in items if item.scope == scope}
+            own = [item for item in items if item.scope == scope]
+            words = self._count([item.text for item in own])
+            counted = {item.id: found for item, found in zip(own, words, strict=True)}
             if self._growing is None:
                 self._scopes[scope] = _Scope(counted)
             else:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import unicodedata
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,8 +24,14 @@ FOLDER = "words"
 """The folder of kept words, in that of the vectors."""
 RULE = hashlib.blake2b(f"{WORD.pattern} in lower case, Unicode {unicodedata.unidata_version}".encode()).digest()
 """What decides the words of a text."""
+KEY = hashlib.sha256(RULE)
+"""What every key begins with, hashed already."""
+BYTES = 12
+"""A word and its count: the number of eight bytes, that of four."""
 TOGETHER = 1000
 """Texts that are written at a time: about 5 MB."""
+ASKED_TOGETHER = 100
+"""Texts that are looked for at a time: for each statement the file is locked and looked at anew."""
 PATIENCE_S = 0.2
 """How long another process may keep the file to itself."""
 
@@ -48,19 +55,13 @@ class KeptWords:
                 return
             self._open(path)
 
-    def count(self, text: str) -> TextWords:
-        """Return the words of a text, and how often it has each."""
-        if self._file is None:
-            return count_words(text)
-        key = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=RULE, digest_size=32).digest()
-        found = self._unwritten.get(key) or self._find(key)
-        if found is None:
-            found = count_words(text)
-            if self._file is not None:
-                self._unwritten[key] = found
-            if len(self._unwritten) >= TOGETHER:
-                self._write()
-        return found
+    def count(self, texts: Sequence[str]) -> list[TextWords]:
+        """Return the words of each text, and how often it has each."""
+        keys = [_key(text) for text in texts]
+        known: dict[bytes, TextWords] = {}
+        for start in range(0, len(keys), ASKED_TOGETHER):
+            known |= self._find([key for key in keys[start : start + ASKED_TOGETHER] if key not in self._unwritten])
+        return [self._known(key, text, known) for key, text in zip(keys, texts, strict=True)]
 
     def close(self) -> None:
         """Write what is new, and close the file. May be called twice."""
@@ -74,9 +75,11 @@ class KeptWords:
         try:
             self._file = sqlite3.connect(path, timeout=PATIENCE_S)
             self._file.execute("PRAGMA trusted_schema = OFF")
-            self._file.execute(
-                "CREATE TABLE IF NOT EXISTS words (text BLOB PRIMARY KEY, words TEXT, counts BLOB, seal BLOB)"
-            )
+            # The words of a text fit into such a page.
+            self._file.execute("PRAGMA page_size = 8192")
+            self._file.execute("CREATE TABLE IF NOT EXISTS counted (text BLOB PRIMARY KEY, counts BLOB, seal BLOB)")
+            # An earlier release kept the words themselves.
+            self._file.execute("DROP TABLE IF EXISTS words")
         except sqlite3.Error as error:
             self._give_up(error)
 
@@ -91,34 +94,53 @@ class KeptWords:
             "delete it: it is made anew"
         )
 
-    def _find(self, key: bytes) -> TextWords | None:
-        assert self._file is not None
+    def _known(self, key: bytes, text: str, known: dict[bytes, TextWords]) -> TextWords:
+        """Return the words of a text: those that are known, or from now on."""
+        found = known.get(key) or self._unwritten.get(key)
+        if found is None:
+            found = known[key] = count_words(text)
+            if self._file is not None:
+                self._unwritten[key] = found
+            if len(self._unwritten) >= TOGETHER:
+                self._write()
+        return found
+
+    def _find(self, keys: Sequence[bytes]) -> dict[bytes, TextWords]:
+        """Return the words that the file has of these texts."""
+        if self._file is None:
+            return {}
         try:
-            row = self._file.execute("SELECT words, counts, seal FROM words WHERE text = ?", (key,)).fetchone()
+            rows = self._file.execute(
+                f"SELECT text, counts, seal FROM counted WHERE text IN ({','.join('?' * len(keys))})", keys
+            ).fetchall()
         except sqlite3.Error as error:
             self._give_up(error)
-            return None
-        if row is None or not all(map(isinstance, row, (str, bytes, bytes))):
-            return None
-        words, counts, seal = row
-        distinct = words.split()
-        if seal != self._seal_of(key, words, counts) or len(counts) != 4 * len(distinct):
-            return None
-        return TextWords(distinct, np.frombuffer(counts, "<u4"))
-
-    def _seal_of(self, key: bytes, words: str, counts: bytes) -> bytes:
-        # With the length, so that no byte of one column can pass for one of the other.
-        return self._seal.of(key + len(counts).to_bytes(8, "little") + counts, words.encode())
+            return {}
+        found = {}
+        for key, counts, seal in rows:
+            if not (isinstance(counts, bytes) and isinstance(seal, bytes)):
+                continue
+            number, rest = divmod(len(counts), BYTES)
+            if not rest and seal == self._seal.of(key, counts):
+                words = np.frombuffer(counts, "<u8", number)
+                found[key] = TextWords(words, np.frombuffer(counts, "<u4", number, 8 * number))
+        return found
 
     def _write(self) -> None:
         assert self._file is not None
         rows = []
         for key, found in self._unwritten.items():
-            words, counts = " ".join(found.words), found.counts.astype("<u4").tobytes()
-            rows.append((key, words, counts, self._seal_of(key, words, counts)))
+            counts = found.words.astype("<u8").tobytes() + found.counts.astype("<u4").tobytes()
+            rows.append((key, counts, self._seal.of(key, counts)))
         self._unwritten.clear()
         try:
             with self._file:
-                self._file.executemany("INSERT OR REPLACE INTO words VALUES (?, ?, ?, ?)", rows)
+                self._file.executemany("INSERT OR REPLACE INTO counted VALUES (?, ?, ?)", rows)
         except sqlite3.Error as error:
             self._give_up(error)
+
+
+def _key(text: str) -> bytes:
+    key = KEY.copy()
+    key.update(text.encode("utf-8", "surrogatepass"))
+    return key.digest()

@@ -1,12 +1,17 @@
-"""The words of texts, and BM25 over the first items of a scope, which follows from how often each has each word."""
+"""The words of texts, and BM25 over the first items of a scope, which follows from how often each has each word.
+
+A word stands as a number that follows from it alone, so that texts counted apart can be put together without their
+words. That two of a million words share a number has less than one chance in ten million.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
-from itertools import chain
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -16,13 +21,25 @@ from recallbench.protocol.lexical import K1, B
 
 WORD = re.compile(r"\w\w+")
 """Words of two or more letters or digits in lower case; no stop words are dropped, nothing is stemmed."""
+FEW = 32
+"""Words up to which it is quicker to go through all counts for each than to sort these."""
 
 
 class TextWords(NamedTuple):
-    """The distinct words of a text, and how often it has each."""
+    """The numbers of a text's distinct words, and how often it has each."""
 
-    words: Sequence[str]
+    words: npt.NDArray[np.uint64]
     counts: npt.NDArray[np.uint32]
+
+
+class _Counts(NamedTuple):
+    """The counts of a scope, one for each word of each item."""
+
+    words: npt.NDArray[np.uint64]
+    items: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.uint32]
+    sorted: bool
+    """Whether they are in the order of the words; in that of the items they are in any case."""
 
 
 def words_in(text: str) -> list[str]:
@@ -30,34 +47,42 @@ def words_in(text: str) -> list[str]:
     return WORD.findall(text.lower())
 
 
+@lru_cache(maxsize=1 << 16)
+def word_number(word: str) -> int:
+    """Return the number that stands for a word."""
+    return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
 def count_words(text: str) -> TextWords:
     """Cut a text into words, and count them."""
     counted = Counter(words_in(text))
-    return TextWords(list(counted), np.fromiter(counted.values(), np.uint32, len(counted)))
+    number = len(counted)
+    words = np.fromiter(map(word_number, counted), np.uint64, number)
+    return TextWords(words, np.fromiter(counted.values(), np.uint32, number))
+
+
+def count_each(texts: Sequence[str]) -> list[TextWords]:
+    """Cut texts into words, and count those of each."""
+    return [count_words(text) for text in texts]
 
 
 class WordCounts:
     """The counts of a scope's items; a weight is computed for the words that are asked."""
 
     def __init__(self, texts: Sequence[TextWords]) -> None:
-        vocabulary: defaultdict[str, int] = defaultdict()
-        vocabulary.default_factory = vocabulary.__len__  # a new word gets the next number
-        sizes = [len(text.words) for text in texts]
-        words = chain.from_iterable(text.words for text in texts)
-        numbers = np.fromiter(map(vocabulary.__getitem__, words), np.int64, sum(sizes))
-        self._numbers = dict(vocabulary)
-        # Numbers of two bytes are sorted ten times as fast, and few scopes need more.
-        order = np.argsort(numbers.astype(np.min_scalar_type(len(vocabulary))), kind="stable")
-        self._items = np.repeat(np.arange(len(texts), dtype=np.int32), sizes)[order]
-        """The items of each word, word after word, in their order."""
-        self._counts = np.concatenate([text.counts for text in texts])[order]
-        self._starts = np.concatenate(([0], np.cumsum(np.bincount(numbers, minlength=len(vocabulary)))))
-        self._lengths = np.array([int(text.counts.sum()) for text in texts])
+        items = np.repeat(np.arange(len(texts), dtype=np.int32), [len(text.words) for text in texts])
+        words = np.concatenate([text.words for text in texts])
+        # Replaced as a whole, since several threads may ask at once.
+        self._counts = _Counts(words, items, np.concatenate([text.counts for text in texts]), sorted=False)
+        self._lengths = np.bincount(items, self._counts.counts, len(texts)).astype(np.int64)
+        self._asked = 0
 
     @property
     def bytes(self) -> int:
-        """The size of the counts; the vocabulary is not counted."""
-        return int(self._items.nbytes + self._counts.nbytes + self._starts.nbytes + self._lengths.nbytes)
+        """The size of the counts and of where those of each word begin; the words themselves are not counted."""
+        counts = self._sorted()
+        distinct = np.count_nonzero(np.diff(counts.words)) + bool(len(counts.words))
+        return int(counts.items.nbytes + counts.counts.nbytes + 8 * (distinct + 1) + self._lengths.nbytes)
 
     def weights(self, words: Sequence[str], until: int) -> npt.NDArray[np.float64]:
         """Return the weights of these words, a row each, in the first `until` items, as if there were no others.
@@ -66,13 +91,19 @@ class WordCounts:
         answers alike.
         """
         rows = {word: row for row, word in enumerate(dict.fromkeys(words))}
+        self._asked += len(rows)
+        have = self._counts if self._asked <= FEW else self._sorted()
         counts = np.zeros((len(rows), until))
         for word, row in rows.items():
-            number = self._numbers.get(word)
-            if number is not None:
-                having = slice(self._starts[number], self._starts[number + 1])
-                within = int(np.searchsorted(self._items[having], until))
-                counts[row, self._items[having][:within]] = self._counts[having][:within]
+            number = np.uint64(word_number(word))
+            places: slice | npt.NDArray[np.intp]
+            if have.sorted:
+                places = slice(np.searchsorted(have.words, number), np.searchsorted(have.words, number, "right"))
+            else:
+                places = np.flatnonzero(have.words == number)
+            items = have.items[places]
+            within = int(np.searchsorted(items, until))
+            counts[row, items[:within]] = have.counts[places][:within]
         lengths = self._lengths[:until]
         mean = lengths.mean()
         if not mean:
@@ -81,3 +112,10 @@ class WordCounts:
         tf: npt.NDArray[np.float64] = counts / (K1 * ((1 - B) + B * lengths / mean) + counts)
         weights: npt.NDArray[np.float64] = (np.array(rare)[:, None] * tf)[[rows[word] for word in words]]
         return weights
+
+    def _sorted(self) -> _Counts:
+        counts = self._counts
+        if not counts.sorted:
+            order = np.argsort(counts.words, kind="stable")
+            self._counts = counts = _Counts(counts.words[order], counts.items[order], counts.counts[order], sorted=True)
+        return counts

@@ -21,7 +21,7 @@ from recallbench.retrieval.pipeline.composite import PipelineStore
 from recallbench.retrieval.request import Request
 from recallbench.retrieval.round_trips import time_round_trips
 from recallbench.retrieval.timing import COLD_SAMPLE
-from recallbench.runs.fresh_retrieval import embed_texts
+from recallbench.runs.embedded_texts import embed_texts
 from recallbench.runs.plan import Plan
 from recallbench.stores.postgres.embedded import is_serving
 from recallbench.stores.store import Hit, Store

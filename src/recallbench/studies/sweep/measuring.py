@@ -18,7 +18,7 @@ from recallbench.errors import RecallBenchError
 from recallbench.progress import Progress
 from recallbench.retrieval.pipeline.shared_legs import SharedLegs
 from recallbench.retrieval.record import Calls
-from recallbench.runs.fresh_retrieval import embed_texts
+from recallbench.runs.embedded_texts import embed_texts
 from recallbench.scoring.calls import judge_calls, judge_positions
 from recallbench.scoring.choice.race import Race, Raced
 from recallbench.scoring.judgement import Floats, Judged, reaching
