@@ -172,9 +172,8 @@ def test_a_server_that_dies_while_it_is_searched_blocks() -> None:
         store.search(Query(1, "x", np.ones(2, np.float32)), 5)
     assert "the embedded server: it was killed (SIGKILL); the last lines of its log:\n" in caught.value.found
     assert "database system is ready to accept connections" in caught.value.found
-    store.ingest([Item(2, 1, "x", None, 0.5)], np.ones((1, 2), np.float32))
     with pytest.raises(Blocked, match="lost while taking in segments"):
-        store.ready()
+        store.ingest([Item(2, 1, "x", None, 0.5)], np.ones((1, 2), np.float32))
     store.close()
     assert folder is not None
     assert not folder.exists()
@@ -185,9 +184,8 @@ def test_a_session_that_is_cut_off_blocks(tcp_dsn: str) -> None:
     store.prepare(2)
     with psycopg.connect(tcp_dsn, autocommit=True) as other:
         other.execute("SELECT pg_terminate_backend(%s)", (store._open().info.backend_pid,))
-    store.ingest([Item(1, 1, "x", None, 0.5)], np.ones((1, 2), np.float32))
     with pytest.raises(Blocked, match="lost while"):
-        store.ready()
+        store.ingest([Item(1, 1, "x", None, 0.5)], np.ones((1, 2), np.float32))
     store.close()
 
 

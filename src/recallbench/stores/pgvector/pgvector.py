@@ -37,7 +37,6 @@ from recallbench.stores.pgvector.vector_index import VectorIndex, index_states
 from recallbench.stores.pgvector.visible import lexicon, with_time
 from recallbench.stores.pgvector.weights import DEFAULT_WEIGHTS, PARTS, WEIGHTS, Weights
 from recallbench.stores.postgres import wire
-from recallbench.stores.postgres.copy_batch import CopyBatch
 from recallbench.stores.postgres.embedded import EmbeddedServer
 from recallbench.stores.postgres.postgres import ServerFacts, database_errors, server_facts
 from recallbench.stores.postgres.status import server_status
@@ -54,7 +53,6 @@ REVISION = 1
 """Counts up whenever the same input may rank otherwise."""
 WIDEST_PLAIN = 1_900
 """Dimensions up to which a vector fits into a row's page; wider ones are kept out of line."""
-COPY = "COPY segments (id, scope, occurred_at, importance, text, embedding) FROM STDIN BINARY"
 INDEX = "btree on (scope, id); no vector index: every segment of the scope is compared, exactly"
 UNASKED = "nothing was searched"
 """The plan of a store that no question was put to."""
@@ -138,7 +136,6 @@ class PgvectorStore(Store):
         self._index: VectorIndex | None = None
         self._progress = progress or Silent()
         self._sessions = Sessions(server, {**SESSION, **score_settings(weights, constants), **choice.settings})
-        self._batch = CopyBatch(COPY)
         self._search: PreparedSearch | None = None
         self._dims = 0
         self._rows = 0
@@ -183,15 +180,15 @@ class PgvectorStore(Store):
                 )
         self._rows += len(items)
         self._scopes.update(dict.fromkeys(item.scope for item in items))
-        connection = self._sessions.searching  # which may be taking in the batch before
+        statement = "COPY segments (id, scope, occurred_at, importance, text, embedding) FROM STDIN BINARY"
+        connection = self._open()
         taking = self._progress.stage("taking in segments", len(items), "segments")
-        with database_errors("taking in segments"), taking as advance:
-            self._batch.add(connection, wire.copy_blocks(counted(items, advance), rows))
+        with database_errors("taking in segments"), taking as advance, connection.cursor().copy(statement) as copy:
+            for block in wire.copy_blocks(counted(items, advance), rows):
+                copy.write(block)
 
     def ready(self) -> None:
         connection = self._open()
-        with database_errors("taking in segments"):
-            self._batch.finish(connection)
         with database_errors("indexing"):
             if self._weights.bm25:
                 with self._progress.stage("lexicon", len(self._scopes), "scopes") as advance:
@@ -304,7 +301,6 @@ class PgvectorStore(Store):
 
     def close(self) -> None:
         self._search = None
-        self._batch.abandon()
         self._sessions.close()
 
     @property
@@ -319,8 +315,6 @@ class PgvectorStore(Store):
     def _open(self) -> Connection:
         if self._search:
             self._search.settle()
-        with database_errors("taking in segments"):
-            self._batch.settle()
         return self._sessions.searching
 
     def _prepared(self, connection: Connection) -> PreparedSearch:

@@ -21,30 +21,28 @@ class PendingBlock:
     """A block of questions under way to the server; its answers wait here until they are asked for."""
 
     def __init__(self, pgconn: PGconn) -> None:
-        self.pgconn = pgconn
+        self._pgconn = pgconn
         self._result: PGresult | None = None
         self._complete = False
 
     def receive(self) -> PGresult:
         while not self._complete:
-            result = next_result(self.pgconn)
+            self._wait()
+            result = self._pgconn.get_result()
             self._complete = result is None
             self._result = self._result or result
         assert self._result is not None
         return self._result
 
+    def _wait(self) -> None:
+        """Until an answer is there, or the connection is lost: a wait inside the library can't be interrupted."""
+        from psycopg import OperationalError
 
-def next_result(pgconn: PGconn) -> PGresult | None:
-    """Return the next result of what was sent, once it is there or the connection is lost; None behind the last."""
-    from psycopg import OperationalError
-
-    # A wait inside the library can't be interrupted.
-    readable = poll()
-    try:
-        readable.register(pgconn.socket, POLLIN)
-        while pgconn.is_busy():
-            readable.poll()
-            pgconn.consume_input()
-    except OperationalError:
-        pass  # the answer that is asked for next says so
-    return pgconn.get_result()
+        readable = poll()
+        try:
+            readable.register(self._pgconn.socket, POLLIN)
+            while self._pgconn.is_busy():
+                readable.poll()
+                self._pgconn.consume_input()
+        except OperationalError:
+            pass  # the answer that is asked for next says so

@@ -32,8 +32,8 @@ _MOMENT = Struct(">iq")
 
 
 def copy_blocks(items: Iterable[Item], matrix: Matrix) -> Iterator[bytes]:
-    """Rows of COPY data, (id, scope, occurred_at, importance, text, embedding), in blocks of about a megabyte."""
-    block = bytearray()
+    """COPY data of (id, scope, occurred_at, importance, text, embedding), in blocks of about a megabyte."""
+    block = bytearray(HEADER)
     for item, vector in zip(items, vector_values(matrix), strict=True):
         block += _FRONT.pack(6, 8, item.id, 4, item.scope)
         block += NULL if item.occurred_at is None else _MOMENT.pack(8, microseconds(item.occurred_at))
@@ -43,7 +43,7 @@ def copy_blocks(items: Iterable[Item], matrix: Matrix) -> Iterator[bytes]:
         if len(block) > BLOCK:
             yield bytes(block)
             block.clear()
-    yield bytes(block)
+    yield bytes(block + TRAILER)
 
 
 def microseconds(moment: datetime) -> int:
