@@ -21,6 +21,8 @@ from contextlib import suppress
 from typing import IO, Any, NamedTuple, NoReturn
 
 LOADED_BY_THEMSELVES = (".__main__", ".pytest_plugin")
+PATIENCE_S = 10
+"""How long whoever connects may take to say what is asked."""
 READ_VARIABLES_AT_IMPORT = ("huggingface_hub", "torch", "transformers", "openvino")
 
 
@@ -81,8 +83,14 @@ def serve(address: str) -> tuple[dict[str, Any], Asked]:
                     running.pop(pid).answer(status)
             if listener in events:
                 connection, _ = listener.accept()
-                with connection.makefile("r") as stream:
-                    request = json.loads(stream.readline())
+                connection.settimeout(PATIENCE_S)
+                try:
+                    with connection.makefile("r") as stream:
+                        request = json.loads(stream.readline())
+                except (OSError, ValueError):  # whoever asked ended before saying what
+                    connection.close()
+                    continue
+                connection.settimeout(None)
                 out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 - closed with the answer
                 asked = Asked(connection, out, err)
                 if child := os.fork():

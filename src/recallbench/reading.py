@@ -46,10 +46,13 @@ def state(path: Path) -> State:
     return facts.st_size, facts.st_mtime_ns, facts.st_ino
 
 
-def lines(path: Path, passed: Callable[[InputError], None] | None = None) -> Iterator[tuple[int, str]]:
+def lines(
+    path: Path, passed: Callable[[InputError], None] | None = None, watch: Callable[[bytes], None] | None = None
+) -> Iterator[tuple[int, str]]:
     """Yield each line with its number, without its end; raises InputError, naming the line, for one that is not text.
 
-    With `passed`, that is called with the error instead, and the next line is read.
+    With `passed`, that is called with the error instead, and the next line is read. `watch` is called with the bytes of
+    each line.
     """
     number, before = 0, None
     try:
@@ -57,6 +60,8 @@ def lines(path: Path, passed: Callable[[InputError], None] | None = None) -> Ite
             before = state(path)
             while raw := file.readline(LONGEST_LINE + 1):
                 number += 1
+                if watch is not None:
+                    watch(raw)
                 try:
                     if len(raw) > LONGEST_LINE:
                         raise _refusal(path, f"lines of at most {LONGEST_LINE:,} bytes", "a longer one", number)

@@ -15,6 +15,7 @@ from recallbench.audit.audit import audit
 from recallbench.audit.folder_state import folder_state
 from recallbench.audit.gate import Check
 from recallbench.audit.kept_audits import KeptAudits, at_hand, audit_and_keep
+from recallbench.errors import InputError
 from recallbench.progress import Silent
 from recallbench.results.result import open_result
 
@@ -90,6 +91,35 @@ def test_the_static_control_s_weights_at_hand_make_another_audit(
     monkeypatch.setattr(kept_audits, "encoder_status", lambda *_: (True, "", ""))
     assert at_hand(with_control, (), {}, tmp_path) == f"{dataset}, with the weights of wordllama"
     assert at_hand(metrics, (), {}, tmp_path) == dataset == metrics.dataset_sha256
+
+
+def test_nothing_is_kept_inside_the_folder_that_is_audited(folder: Path) -> None:
+    before = folder_state(folder)
+    kept = KeptAudits(folder / "cache")
+    audit_and_keep(folder, kept, corpus_files=(), environ={}, progress=Silent(), cache_dir=folder / "cache")
+    assert folder_state(folder) == before
+
+
+def test_an_audit_of_what_came_or_went_meanwhile_is_not_kept(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = iter(["a dataset", ""])
+    monkeypatch.setattr(kept_audits, "at_hand", lambda *_: next(found))
+    kept = KeptAudits(tmp_path / "cache")
+    made = audit_and_keep(folder, kept, corpus_files=(), environ={}, progress=Silent(), cache_dir=None)
+    assert made.verdict.text == "UNVERIFIED (pending: committed)"
+    assert not list((tmp_path / "cache").rglob("*.json"))
+
+
+def test_what_is_no_result_is_refused_before_anything_in_it_is_hashed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "large").write_bytes(b"x")
+    monkeypatch.setattr(kept_audits, "folder_state", lambda _: pytest.fail("it was hashed"))
+    with pytest.raises(InputError, match="not a result folder"):
+        audit_and_keep(
+            tmp_path, KeptAudits(None), corpus_files=(), environ={}, progress=Silent(), cache_dir=tmp_path / "cache"
+        )
 
 
 def test_nobody_else_can_put_an_audit_there(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

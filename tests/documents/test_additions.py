@@ -46,7 +46,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package with every example put in its place, and nothing else changed."""
     copy = tmp_path_factory.mktemp("extended")
     # What is compiled comes along, its times too: what an example changes is compiled again.
-    shutil.copytree(ROOT / "src", copy / "src", ignore=shutil.ignore_patterns("*.egg-info"))
+    shutil.copytree(ROOT / "src", copy / "src", ignore=shutil.ignore_patterns("*.egg-info", "*.pyc.*"))
     for path, text in placed("python"):
         assert not (copy / path).exists(), f"{path} is no new file"
         (copy / path).write_text(text)

@@ -56,14 +56,18 @@ class KeptAudits:
         self.reused = 0
         """How many audits had been made before."""
 
+    def takes(self, folder: Path) -> bool:
+        """Return whether an audit of this folder can be kept: of plain files alone, and outside the folder."""
+        if self._folder is None or not self._key or self._folder.resolve().is_relative_to(folder.resolve()):
+            return False
+        return all(path.is_file() and not path.is_symlink() for path in folder.iterdir())
+
     def address(self, folder: Path, state: str, at_hand: str) -> str:
-        """Return the address of a folder's audit; empty where none is kept, as in a folder with links or folders.
+        """Return the address of a folder's audit; empty where none can be kept.
 
         `state` is that of the folder, `at_hand` what an audit of it finds on this machine.
         """
-        if self._folder is None or not self._key:
-            return ""
-        if any(path.is_symlink() or not path.is_file() for path in folder.iterdir()):
+        if not self.takes(folder):
             return ""
         lines = (_program(), folder.resolve().name, state, at_hand)
         return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
@@ -114,15 +118,24 @@ def audit_and_keep(
     progress: Progress,
     cache_dir: Path | None,
 ) -> Audit:
-    """Audit a folder as `audit` does, whatever is kept of it, and keep what comes of it."""
-    try:
-        state = folder_state(folder)
-    except (RecallBenchError, OSError):
-        state = ""  # the audit says what can't be read
+    """Audit a folder as `audit` does, whatever is kept of it, and keep what comes of it.
+
+    Nothing is kept where the folder, the dataset or weights came, went or changed meanwhile.
+    """
+
+    def found() -> tuple[str, str]:
+        try:
+            metrics = open_result(folder).metrics
+            if not kept.takes(folder):
+                return "", ""
+            return folder_state(folder), at_hand(metrics, corpus_files, environ, cache_dir)
+        except (RecallBenchError, OSError):
+            return "", ""  # the audit says what can't be read
+
+    state, before = found()
     examined = audit(folder, corpus_files=corpus_files, environ=environ, progress=progress, cache_dir=cache_dir)
-    if state and examined.corpus:
-        found = at_hand(open_result(folder).metrics, corpus_files, environ, cache_dir)
-        kept.keep(kept.address(folder, state, found), examined, state)
+    if state and found() == (state, before):
+        kept.keep(kept.address(folder, state, before), examined, state)
     return examined
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Generic, TypeVar, overload
 
@@ -175,11 +176,21 @@ class AuditSubject:
     @_CachedOutcome
     def control(self) -> Run:
         """The run of the lexical control, as its file has it; results of one corpus mostly have the same one."""
-        return self.shared.once(self._control_key, lambda: read_run(self.folder / CONTROL_RUN))
+        path = regular(self.folder / CONTROL_RUN)
+        stated = sha256_of(path)
 
-    @_CachedOutcome
-    def _control_key(self) -> Hashable:
-        return "run", sha256_of(regular(self.folder / CONTROL_RUN))
+        def read() -> Run:
+            hashed = sha256()
+            run = read_run(path, watch=hashed.update)
+            if hashed.hexdigest() != stated:  # nobody else is to be given what these bytes are not
+                raise InputError(
+                    f"{CONTROL_RUN} changed while it was read",
+                    expected="a folder that nobody writes to",
+                    found="others",
+                )
+            return run
+
+        return self.shared.once(("run", stated), read)
 
     @_CachedOutcome
     def static(self) -> Run | None:

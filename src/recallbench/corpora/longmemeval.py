@@ -97,7 +97,7 @@ def _session(turns: Any, reader: FieldReader, position: int, oddities: Oddities)
     if not isinstance(turns, list):
         raise reader.refusal(field, "a list of turns", describe(turns))
     starts: list[int] = []
-    blank, by_user = 0, False
+    length, blank, by_user = 0, 0, False
     lines: list[str] = []
     for number, turn in enumerate(turns):
         try:
@@ -108,11 +108,12 @@ def _session(turns: Any, reader: FieldReader, position: int, oddities: Oddities)
         except (KeyError, TypeError, AttributeError):
             raise _bad_turn(turn, reader.inside(f"{field}[{number}]")) from None
         if evident is True:
-            starts.append(sum(map(len, lines)) + len(lines))
+            starts.append(length)
             by_user |= turn["role"] == "user"
         elif evident not in (False, None):
             raise reader.inside(f"{field}[{number}]").refusal("has_answer", "true or false", describe(evident))
         lines.append(line)
+        length += len(line) + 1
     if blank == len(lines):
         raise reader.refusal(field, "at least one turn with text", f"{len(lines)} turns, none with text")
     oddities.turns += len(lines)

@@ -142,8 +142,9 @@ def mean_over_subsets(metrics: Metrics) -> str:
     parts = _by_subset(metrics)
     if len(parts) < 2:
         return ""
-    mean = sum(part.value for part in parts) / len(parts)
-    return f"The mean of {SUBSET_MEASURE} over its {len(parts)} subsets, each counting once: {figure(mean)}."
+    mean, subsets = sum(part.value for part in parts) / len(parts), len(metrics.corpus.kinds)
+    of = f"{len(parts)} of its {subsets}" if len(parts) < subsets else f"its {subsets}"
+    return f"The mean of {SUBSET_MEASURE} over {of} subsets, each counting once: {figure(mean)}."
 
 
 def _by_subset(metrics: Metrics) -> list[_Subset]:

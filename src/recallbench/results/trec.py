@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -33,16 +33,18 @@ class Refused(dict[str, InputError]):
         self.setdefault(error.problem if question is None else question, error)
 
 
-def read_run(path: Path, refused: Refused | None = None) -> dict[str, list[tuple[str, float]]]:
+def read_run(
+    path: Path, refused: Refused | None = None, watch: Callable[[bytes], None] | None = None
+) -> dict[str, list[tuple[str, float]]]:
     """Return ids and scores by question, in ranking order; raises InputError, naming the line, for what is no TREC run.
 
     The order is by score descending, then by the stated rank, then by line; `in_order_of` gives
     trec_eval's. A document twice for a question is refused. With `refused`, a question with a bad line is
-    put there and left out here.
+    put there and left out here. `watch` is called with the bytes of each line.
     """
     rankings: dict[str, list[tuple[float, int, str]]] = {}
     seen: set[tuple[str, str]] = set()
-    for number, fields in _rows(path, 6, "question Q0 document rank score tag", refused):
+    for number, fields in _rows(path, 6, "question Q0 document rank score tag", refused, watch):
         try:
             question, document, rank, score = _hit(path, number, fields, seen)
         except InputError as error:
@@ -108,8 +110,10 @@ def read_qrels(path: Path, refused: Refused | None = None) -> dict[str, dict[str
     return {question: grades for question, grades in judgements.items() if not refused or question not in refused}
 
 
-def _rows(path: Path, columns: int, form: str, refused: Refused | None) -> Iterator[tuple[int, list[str]]]:
-    for number, line in lines(path, None if refused is None else refused.line):
+def _rows(
+    path: Path, columns: int, form: str, refused: Refused | None, watch: Callable[[bytes], None] | None = None
+) -> Iterator[tuple[int, list[str]]]:
+    for number, line in lines(path, None if refused is None else refused.line, watch):
         fields = line.split()
         if len(fields) == columns:
             yield number, fields

@@ -1,7 +1,7 @@
 """The words of texts, and BM25 over the first items of a scope, which follows from how often each has each word.
 
 A word stands as a number that follows from it alone, so that texts counted apart can be put together without their
-words. That two of a million words share a number has less than one chance in ten million.
+words. That two of a million words share a number by chance has less than one chance in ten million.
 """
 
 from __future__ import annotations
