@@ -39,7 +39,7 @@ class EmbeddedPart(_Quantities):
     reused: int = Field(ge=0, description="distinct texts whose vectors were kept from an earlier one")
     tokens: int = Field(ge=0, description="of both, as the encoder counts them, before any cut; 0 where it does not")
     asked_tokens: int = Field(ge=0, description="that an endpoint counted in this run")
-    cpu_seconds: float = Field(ge=0)
+    cpu_seconds: float = Field(ge=0, description="looking for kept vectors included, which a survey of the corpus does")
 
 
 class ContextPart(_Quantities):
