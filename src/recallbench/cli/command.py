@@ -17,6 +17,8 @@ Declaration = Callable[[Callable[..., int]], Callable[..., int]]
 
 PATH = click.Path(path_type=Path)
 VARIABLES = "Each option is also a variable RECALLBENCH_<NAME>, such as RECALLBENCH_STORE."
+ALIAS = "format_"
+"""What the parameter of a flag begins with that is another spelling of a --format."""
 EPILOG = f"{VARIABLES} With --config it is also a key of a TOML file."
 
 
@@ -44,6 +46,7 @@ class Command(click.Command):
         rest = super().parse_args(ctx, args)
         for parameter in valued:
             _refuse_option_as_value(parameter.opts[0], ctx.params.get(str(parameter.name)))
+        _take_aliases(ctx)
         return rest
 
 
@@ -101,6 +104,18 @@ def is_given(*names: str) -> bool:
     return any(
         source is not None and source.name in ("COMMANDLINE", "ENVIRONMENT", "DEFAULT_MAP") for source in sources
     )
+
+
+def _take_aliases(context: click.Context) -> None:
+    """Give `format` the value that a flag such as --json stands for; raises UsageError where both say another."""
+    flags = [name for name in context.params if name.startswith(ALIAS)]
+    if set_ := [name.removeprefix(ALIAS) for name in flags if context.params.pop(name)]:
+        source = context.get_parameter_source("format")
+        if source is not None and source.name == "COMMANDLINE":
+            set_.append(context.params["format"])
+        if len(set(set_)) > 1:
+            raise UsageError("two forms of one output", expected="one of them", found=" and ".join(set_))
+        context.params["format"] = set_[0]
 
 
 def _refuse_options_as_values(arguments: Sequence[str], valued: set[str]) -> None:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from recallbench.cli.command import PATH, Declaration, Whole, choice, flag, option
+from recallbench.cli.command import ALIAS, PATH, Declaration, Whole, choice, flag, option
 from recallbench.cli.settings_file import read_settings
 from recallbench.embedding.options import BACKEND_HELP, Backend
 from recallbench.errors import UsageError
+from recallbench.reports.printing.printed import FORMATS
 from recallbench.scoring.depth import DEEPEST
 
 if TYPE_CHECKING:
@@ -31,6 +32,11 @@ CONFIG = click.option(
 )
 QUIET = flag("quiet", "Show results only: no progress bars, no messages.", "-q")
 CACHE_DIR = option("cache-dir", "Where vectors are kept [default: the user's cache folder].", type=PATH)
+FORMAT = (
+    choice("format", "How the output is printed.", FORMATS, default="text"),
+    flag("json", "The same as --format json.", ALIAS + "json"),
+)
+"""The form of what is printed; a command takes it as `format`."""
 JSON = flag("json", "Print one JSON document, for programs.", "as_json")
 
 FAILURES = (

@@ -16,11 +16,12 @@ class Screen:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        shown = concealed(text)
-        if hidden(shown):
-            shown = "".join(character if character in "\n\t" else visible(character) for character in shown)
-        self.stream.write(shown)
+        self.stream.write(_shown(text))
         return len(text)
+
+    def write_coloured(self, text: str, colour: str) -> None:
+        """Write a text in a colour of the terminal, by its number; the text itself can't hold any such code."""
+        self.stream.write(f"\x1b[{colour}m{_shown(text)}\x1b[0m")
 
     def writelines(self, lines: list[str]) -> None:
         for line in lines:
@@ -28,6 +29,13 @@ class Screen:
 
     def __getattr__(self, name: str) -> object:
         return getattr(self.stream, name)
+
+
+def _shown(text: str) -> str:
+    shown = concealed(text)
+    if hidden(shown):
+        shown = "".join(character if character in "\n\t" else visible(character) for character in shown)
+    return shown
 
 
 def screen_output() -> None:

@@ -1,0 +1,1 @@
+"""What a command prints, in each of the formats."""
