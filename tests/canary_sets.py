@@ -58,7 +58,7 @@ def drawn_workspace(folder: Path) -> Path:
     canary_set(folder / "team")
     production_log(folder / "log.jsonl")
     evaluate(folder, "team", "base")
-    words = ("--n", "100", "--log", "log.jsonl", "--result", "base", "--stale-after", "30d", "--out", "few")
+    words = ("--n", "100", "--log", "log.jsonl", "--result", "base", "--stale-after", "30d", "--folder", "few")
     assert recallbench("canary", "team", *words, cwd=folder).returncode == 0
     evaluate(folder, "few", "measured")
     return folder

@@ -28,14 +28,14 @@ def test_a_fresh_one_is_told_fresh_and_a_stale_one_stale_everywhere(workspace: P
     done = recallbench("canary", "few", "--check", cwd=workspace)
     assert done.returncode == 0
     assert done.stdout.endswith(
-        "few is fresh; nothing tells of its mix: go on measuring it, recallbench evaluate few\n"
+        "few is fresh; nothing tells of its mix; next: go on measuring it: recallbench evaluate few\n"
     )
     aged(workspace / "few", "2026-01-01", "2026-01-31")
     done = recallbench("canary", "few", "--check", cwd=workspace)
     assert done.returncode == 1
     stale = "stale since 2026-01-31: drawn on 2026-01-01, to be drawn anew after 30d"
     assert f"age: stale: {stale}" in done.stdout
-    assert f"canary: {stale}; `recallbench canary DIR --refresh --out NEW` draws it anew" in evaluate(
+    assert f"canary: {stale}; `recallbench canary DIR --refresh --folder NEW` draws it anew" in evaluate(
         workspace, "few", "later"
     )
     (workspace / "recallbench.toml").write_text(
@@ -86,7 +86,7 @@ def test_a_mix_that_moved_by_chance_alone_does_not_make_it_stale(workspace: Path
 
 
 def test_so_many_recalls_make_it_stale(workspace: Path) -> None:
-    words = ("--n", "100", "--log", "log.jsonl", "--stale-after", "100q", "--out", "counted")
+    words = ("--n", "100", "--log", "log.jsonl", "--stale-after", "100q", "--folder", "counted")
     assert recallbench("canary", "team", *words, cwd=workspace).returncode == 0
     aged(workspace / "counted", "2026-01-15", None)
     assert "which --log LOG counts" in recallbench("canary", "counted", "--check", cwd=workspace).stdout
@@ -101,7 +101,7 @@ def test_so_many_recalls_make_it_stale(workspace: Path) -> None:
 
 
 def test_only_a_dated_log_tells_what_came_since(workspace: Path) -> None:
-    words = ("--n", "100", "--log", "log.jsonl", "--stale-after", "100q", "--out", "counted")
+    words = ("--n", "100", "--log", "log.jsonl", "--stale-after", "100q", "--folder", "counted")
     assert recallbench("canary", "team", *words, cwd=workspace).returncode == 0
     aged(workspace / "counted", "2026-01-15", None)
 
@@ -135,7 +135,7 @@ def test_only_a_dated_log_tells_what_came_since(workspace: Path) -> None:
     assert "(100 recalls since the draw; 100 without a date are left out against 100" in mixed["mix"]["reason"]
     assert "100 recalls since (by their dates; 100 without a date are left out)" in mixed["age"]["reason"]
     # Drawn without a log, there is nothing to count from.
-    words = ("--n", "100", "--stale-after", "100q", "--out", "logless")
+    words = ("--n", "100", "--stale-after", "100q", "--folder", "logless")
     assert recallbench("canary", "team", *words, cwd=workspace).returncode == 0
     done = recallbench("canary", "logless", "--check", "--log", now, cwd=workspace)
     assert "age: can't tell: " in done.stdout
@@ -158,7 +158,7 @@ def test_gold_that_is_gone_makes_it_stale(workspace: Path) -> None:
 
 
 def test_a_record_that_was_edited_is_not_believed(workspace: Path) -> None:
-    words = ("--n", "100", "--log", "log.jsonl", "--result", "base", "--hard", "0.3", "--out", "harder")
+    words = ("--n", "100", "--log", "log.jsonl", "--result", "base", "--hard", "0.3", "--folder", "harder")
     assert recallbench("canary", "team", *words, cwd=workspace).returncode == 0
     path = workspace / "harder/canary.json"
     honest = json.loads(path.read_text())
@@ -178,7 +178,7 @@ def test_a_record_that_was_edited_is_not_believed(workspace: Path) -> None:
     assert "harder is not what its record says" in error
     assert "bias 0, and its strata tell 0.1000; proportional true, and its strata are 10.00 questions off" in error
     assert "harder is not what" in refused(
-        workspace, "harder", "--refresh", "--log", "log.jsonl", "--result", "base", "--out", "x"
+        workspace, "harder", "--refresh", "--log", "log.jsonl", "--result", "base", "--folder", "x"
     )
     # Where it is measured, the figures are told by what its strata say.
     evaluate(workspace, "harder", "r")

@@ -79,7 +79,7 @@ def test_it_is_a_labelled_set_with_whole_haystacks_that_measures_as_one(workspac
 
 
 def test_the_same_seed_gives_the_same_bytes(workspace: Path) -> None:
-    words = ("--n", "100", "--log", "log.jsonl", "--result", "base", "--stale-after", "30d", "--out")
+    words = ("--n", "100", "--log", "log.jsonl", "--result", "base", "--stale-after", "30d", "--folder")
     for out in ("a", "b"):
         assert recallbench("canary", "team", *words, out, cwd=workspace).returncode == 0
     files = [path.relative_to(workspace / "a") for path in sorted((workspace / "a").rglob("*")) if path.is_file()]
@@ -90,7 +90,7 @@ def test_the_same_seed_gives_the_same_bytes(workspace: Path) -> None:
 
 
 def test_it_says_what_it_can_detect(workspace: Path) -> None:
-    done = recallbench("canary", "team", "--n", "200", "--out", "alone", cwd=workspace)
+    done = recallbench("canary", "team", "--n", "200", "--folder", "alone", cwd=workspace)
     # Without a result: from .90, and 18% of the questions differ by chance.
     assert (
         "detects: a drop of recall_any@10 from 0.90 by 0.105 or more is seen in about 8 of 10 runs "
@@ -100,7 +100,7 @@ def test_it_says_what_it_can_detect(workspace: Path) -> None:
     assert "the figure itself is known to ±0.042" in done.stdout
     assert "no log was named: the set's own mix counts as production's" in done.stdout
     # With the pairs of two results that agree in all but nothing, far less is seen.
-    words = ("--result", "base", "--result", "base", "--out", "pairs")
+    words = ("--result", "base", "--result", "base", "--folder", "pairs")
     assert recallbench("canary", "team", "--n", "200", *words, cwd=workspace).returncode == 0
     detects = record_of(workspace / "pairs")["detects"]
     assert (detects["n"], detects["differing"], detects["clusters"]) == (200, 0.005, 200)
@@ -108,7 +108,7 @@ def test_it_says_what_it_can_detect(workspace: Path) -> None:
 
 
 def test_more_hard_questions_are_written_down_and_weighed_back(workspace: Path) -> None:
-    words = ("--n", "100", "--log", "log.jsonl", "--result", "base", "--hard", "0.3", "--out", "harder")
+    words = ("--n", "100", "--log", "log.jsonl", "--result", "base", "--hard", "0.3", "--folder", "harder")
     done = recallbench("canary", "team", *words, cwd=workspace)
     assert "hard: 30 of 100 (30.0%; production's mix has 20.0%)" in done.stdout
     assert "Its plain mean must not be quoted as production's" in done.stdout
@@ -129,7 +129,7 @@ def test_more_hard_questions_are_written_down_and_weighed_back(workspace: Path) 
     error = refused(workspace, "harder", "--check", "--result", "changed")
     assert "harder is not what its record says" in error
     assert "canary.json has 32 other questions of date of acme, and the folder holds 0" in error
-    done = recallbench("canary", "team", *words[:-3], "0.4", "--out", "hardest", cwd=workspace)
+    done = recallbench("canary", "team", *words[:-3], "0.4", "--folder", "hardest", cwd=workspace)
     assert "the set has too few hard questions for --hard 0.4: all that fit are here" in done.stdout
     assert "hard: 34 of 100" in done.stdout
 
@@ -143,7 +143,7 @@ def test_it_is_drawn_anew_with_half_of_its_questions(workspace: Path) -> None:
     records = [json.loads(line) for line in queries.read_text().splitlines()]
     jsonl(queries, [r | {"text": f"{r['text']} by now"} if r["_id"] == changed else r for r in records])
     evaluate(workspace, "team", "base2")
-    words = ("--log", "log.jsonl", "--result", "base2", "--out", "next")
+    words = ("--log", "log.jsonl", "--result", "base2", "--folder", "next")
     done = recallbench("canary", "few", "--refresh", *words, cwd=workspace)
     assert done.returncode == 0
     record = record_of(workspace / "next")
@@ -156,8 +156,8 @@ def test_it_is_drawn_anew_with_half_of_its_questions(workspace: Path) -> None:
     assert f"kept from the earlier canary: {len(kept)} questions" in done.stdout
     assert (record["asked"], record["seed"], record["stale_after"]["stated"]) == (100, 42, "30d")
     assert record["stale_after"]["on"] > "2026-01-31"
-    assert "few was drawn by a result" in refused(workspace, "few", "--refresh", "--out", "other")
-    assert "few was drawn by a log" in refused(workspace, "few", "--refresh", "--result", "base2", "--out", "other")
+    assert "few was drawn by a result" in refused(workspace, "few", "--refresh", "--folder", "other")
+    assert "few was drawn by a log" in refused(workspace, "few", "--refresh", "--result", "base2", "--folder", "other")
 
 
 def test_no_way_through_the_machine_is_in_the_record(workspace: Path) -> None:
@@ -166,7 +166,7 @@ def test_no_way_through_the_machine_is_in_the_record(workspace: Path) -> None:
     place = workspace / "alice" / "secret-client"
     place.mkdir(parents=True)
     shutil.copytree(workspace / "team", place / "team")
-    done = recallbench("canary", place / "team", "--n", "100", "--out", "away", cwd=workspace)
+    done = recallbench("canary", place / "team", "--n", "100", "--folder", "away", cwd=workspace)
     assert done.returncode == 0
     source = record_of(workspace / "away")["source"]
     assert (source["name"], source["folder"], len(source["sha256"])) == ("team", None, 64)
@@ -178,10 +178,10 @@ def test_no_way_through_the_machine_is_in_the_record(workspace: Path) -> None:
     assert (done.returncode, asked in done.stdout) == (0, True)
     done = recallbench("canary", "away", "--check", "--source", place / "team", cwd=workspace)
     assert (done.returncode, "documents: fresh: all documents of its gold are in" in done.stdout) == (0, True)
-    error = refused(workspace, "away", "--refresh", "--out", "next")
+    error = refused(workspace, "away", "--refresh", "--folder", "next")
     assert "away was drawn from a set team that is not beside it" in error
     assert "--source DIR, the set as it is now" in error
-    words = ("--refresh", "--source", place / "team", "--out", "next")
+    words = ("--refresh", "--source", place / "team", "--folder", "next")
     assert recallbench("canary", "away", *words, cwd=workspace).returncode == 0
     assert record_of(workspace / "next")["source"] == source
     # What another version or hand wrote as a way is not followed.
@@ -192,14 +192,14 @@ def test_no_way_through_the_machine_is_in_the_record(workspace: Path) -> None:
 
 
 def test_drawn_anew_over_and_over_it_asks_what_was_not_asked(workspace: Path) -> None:
-    words = ("--n", "100", "--out", "g1")
+    words = ("--n", "100", "--folder", "g1")
     assert recallbench("canary", "team", *words, cwd=workspace).returncode == 0
     each = []
     for number in range(1, 6):
         lines = (workspace / f"g{number}/queries.jsonl").read_text().splitlines()
         each.append({json.loads(line)["_id"] for line in lines})
         out = f"g{number + 1}"
-        assert recallbench("canary", f"g{number}", "--refresh", "--out", out, cwd=workspace).returncode == 0
+        assert recallbench("canary", f"g{number}", "--refresh", "--folder", out, cwd=workspace).returncode == 0
     assert each[2] != each[0]
     # Of 240 questions 100 are asked at a time: chance alone would leave 3 of 100 in all five.
     assert not set.intersection(*each)
@@ -213,19 +213,21 @@ def test_drawn_anew_over_and_over_it_asks_what_was_not_asked(workspace: Path) ->
 def test_what_does_not_fit_is_refused_and_leaves_nothing(workspace: Path) -> None:
     before = sorted(path.name for path in workspace.iterdir())
     for n in ("99", "301"):
-        error = refused(workspace, "team", "--n", n, "--out", "x")
+        error = refused(workspace, "team", "--n", n, "--folder", "x")
         assert f"--n {n} is no canary" in error
         assert "100 to 300 questions: fewer see collapses alone" in error
-    assert "few exists already" in refused(workspace, "team", "--out", "few")
+    assert "few exists already" in refused(workspace, "team", "--folder", "few")
     assert "team is no canary" in refused(workspace, "team", "--check")
-    assert "--stale-after soon can't be understood" in refused(workspace, "team", "--stale-after", "soon", "--out", "x")
-    assert "has passed" in refused(workspace, "team", "--stale-after", "2020-01-01", "--out", "x")
-    error = refused(workspace, "team", "--result", "measured", "--out", "x")
+    assert "--stale-after soon can't be understood" in refused(
+        workspace, "team", "--stale-after", "soon", "--folder", "x"
+    )
+    assert "has passed" in refused(workspace, "team", "--stale-after", "2020-01-01", "--folder", "x")
+    error = refused(workspace, "team", "--result", "measured", "--folder", "x")
     assert "measured is no result over team as it is now" in error
-    assert "--keep is not for a draw" in refused(workspace, "team", "--keep", "0.5", "--out", "x")
+    assert "--keep is not for a draw" in refused(workspace, "team", "--keep", "0.5", "--folder", "x")
     assert "--hard is not for --check" in refused(workspace, "few", "--check", "--hard", "0.5")
     assert "--check and --refresh at once" in refused(workspace, "few", "--check", "--refresh")
-    assert "--refresh needs --out" in refused(workspace, "few", "--refresh")
+    assert "--refresh needs --folder" in refused(workspace, "few", "--refresh")
     (workspace / "few/canary.json").write_text('{"schema_version": "2"}')
     assert "canary.json can't be read" in refused(workspace, "few", "--check")
     assert sorted(path.name for path in workspace.iterdir()) == before
@@ -234,7 +236,7 @@ def test_what_does_not_fit_is_refused_and_leaves_nothing(workspace: Path) -> Non
 def test_what_the_set_has_no_question_for_is_left_out_and_said(workspace: Path) -> None:
     recalls = [{"query": f"asked {i}", "ids": [], "kind": "fact" if i % 4 else "place"} for i in range(100)]
     jsonl(workspace / "odd.jsonl", recalls)
-    done = recallbench("canary", "team", "--n", "100", "--log", "odd.jsonl", "--out", "odd", cwd=workspace)
+    done = recallbench("canary", "team", "--n", "100", "--log", "odd.jsonl", "--folder", "odd", cwd=workspace)
     assert done.returncode == 0
     assert "the log and the set do not both tell tenants apart: their shares are those of the set" in done.stdout
     assert "the set has no question for 25.0% of the recalls (place): they are left out of the mix" in done.stdout
@@ -258,7 +260,7 @@ def test_a_small_set_is_drawn_whole_and_says_so(tmp_path: Path) -> None:
     done = recallbench("canary", "small", cwd=tmp_path)
     assert done.returncode == 0
     assert "200 were asked for; the set has 30 that fit, and all of them are here" in done.stdout
-    assert "small-canary: a canary of 30 questions" in done.stdout
+    assert "small-canary is a canary of 30 questions; " in done.stdout
     record = record_of(tmp_path / "small-canary")
     assert record["hard"]["questions"] == {
         "q4": "marked as hard in the set",
@@ -275,7 +277,7 @@ def test_a_small_set_is_drawn_whole_and_says_so(tmp_path: Path) -> None:
 
 def test_a_set_that_expects_texts_is_drawn_from_too(tmp_path: Path) -> None:
     short(tmp_path / "texts", EXPECTING, SAYING)
-    assert recallbench("canary", "texts", "--out", "few", cwd=tmp_path).returncode == 0
+    assert recallbench("canary", "texts", "--folder", "few", cwd=tmp_path).returncode == 0
     assert record_of(tmp_path / "few")["detects"]["n"] == 3
     measured = recallbench("evaluate", "few", "--match", "tokens", "--store", "bm25", cwd=tmp_path)
     assert measured.returncode == 0

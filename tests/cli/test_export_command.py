@@ -160,8 +160,8 @@ def test_what_is_no_result_is_named_and_the_others_go_on(
     where = {
         "prometheus": ("--textfile", "x.prom"),
         "postgres": ("--dsn", dsn),
-        "parquet": ("--out", "parquet"),
-        "hub": ("--out", "dataset"),
+        "parquet": ("--folder", "parquet"),
+        "hub": ("--folder", "dataset"),
     }[target]
     names = sorted(path.name for path in place.iterdir())
     done = recallbench("export", target, *names, *where, "-q", cwd=place)
@@ -183,7 +183,7 @@ def test_what_is_no_result_is_named_and_the_others_go_on(
         (("prometheus", "few", "--textfile", "x.txt"), "--textfile x.txt would be read by nobody"),
         (("parquet", "few"), "export parquet needs a folder"),
         (("hub", "few"), "export hub needs a folder"),
-        (("parquet", "--out", "x"), "Missing argument 'DIR...'"),
+        (("parquet", "--folder", "x"), "Missing argument 'DIR...'"),
         (("prometheus", "few", "--textfile", "x.prom", "--prices", "no.toml"), "no.toml can't be read"),
     ],
 )
@@ -214,7 +214,7 @@ def test_the_dashboard_goes_to_a_pipe_alone(tmp_path: Path) -> None:
 
 def test_the_same_run_in_another_folder_is_told(results_to_compare: Path, tmp_path: Path) -> None:
     shutil.copytree(results_to_compare / "few", tmp_path / "copy")
-    words = ("export", "parquet", results_to_compare / "few", "copy", "--out", "parquet", "-q")
+    words = ("export", "parquet", results_to_compare / "few", "copy", "--folder", "parquet", "-q")
     done = recallbench(*words, cwd=tmp_path)
     assert done.returncode == 0
     assert "folders whose run another one brought: 1" in done.stderr

@@ -228,7 +228,7 @@ def test_a_star_is_explained(published: Path) -> None:
     [
         (["--published", "high"], "--published high is no number"),
         (["--published", "89.1"], "did you mean 0.891, which is 89.1%?"),
-        (["--json", "--csv"], "--json and --csv at once"),
+        (["--json", "--csv"], "two forms of one output"),
         (["--corpus-file", "none.json"], "no corpus file at"),
     ],
 )

@@ -18,7 +18,7 @@ def folder(results_to_compare: Path) -> Path:
 
 
 def page_of(folder: Path, target: Path, *words: str) -> str:
-    done = recallbench("report", *words, "--out", target, cwd=folder)
+    done = recallbench("report", *words, "--save", target, cwd=folder)
     assert (done.returncode, done.stdout) == (0, f"{target}\n")
     return target.read_text(encoding="utf-8")
 
@@ -58,6 +58,6 @@ def test_the_page_lies_beside_the_folder_by_default(folder: Path, tmp_path: Path
 
 
 def test_refusals(folder: Path, tmp_path: Path) -> None:
-    done = recallbench("report", "bm25", "exact", "--out", tmp_path / "page.html", cwd=folder)
-    assert (done.returncode, "--out names one page" in done.stderr) == (2, True)
+    done = recallbench("report", "bm25", "exact", "--save", tmp_path / "page.html", cwd=folder)
+    assert (done.returncode, "--save names one page" in done.stderr) == (2, True)
     assert recallbench("report", "nowhere", cwd=folder).returncode == 2

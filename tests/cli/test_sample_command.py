@@ -249,12 +249,12 @@ def test_matching_is_for_scoring(tmp_path: Path) -> None:
 
 def test_a_sample_never_overwrites_a_file(tmp_path: Path) -> None:
     write(tmp_path / "log.jsonl", log_of(10))
-    assert recallbench("sample", "log.jsonl", "--out", "to/sample.jsonl", cwd=tmp_path).returncode == 0
+    assert recallbench("sample", "log.jsonl", "--save", "to/sample.jsonl", cwd=tmp_path).returncode == 0
     before = (tmp_path / "to/sample.jsonl").read_text()
-    done = recallbench("sample", "log.jsonl", "--out", "to/sample.jsonl", cwd=tmp_path)
+    done = recallbench("sample", "log.jsonl", "--save", "to/sample.jsonl", cwd=tmp_path)
     assert (done.returncode, "labels are never overwritten" in done.stderr) == (2, True)
     assert (tmp_path / "to/sample.jsonl").read_text() == before
-    done = recallbench("sample", "log.jsonl", "--labels", "to/sample.jsonl", "--out", "x", cwd=tmp_path)
+    done = recallbench("sample", "log.jsonl", "--labels", "to/sample.jsonl", "--save", "x", cwd=tmp_path)
     assert done.returncode == 2
 
 
@@ -270,13 +270,13 @@ def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
                 )
         code = (
             "import resource, sys\nfrom recallbench.cli.main import _run\n"
-            "assert _run(['sample', 'log.jsonl', '--out', sys.argv[1]]) == 0\n"
+            "assert _run(['sample', 'log.jsonl', '--save', sys.argv[1]]) == 0\n"
             "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
         )
         command = [sys.executable, "-c", code, f"{size}.jsonl"]
         env = environment(tmp_path)
         done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
-        peaks.append(int(done.stdout))
+        peaks.append(int(done.stdout.split()[-1]))
     assert peaks[1] - peaks[0] < 4000  # kB
 
 

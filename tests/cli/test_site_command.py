@@ -84,7 +84,7 @@ def copied(place: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def made(place: Path) -> Path:
-    assert recallbench("site", "results", "--out", "made", "-q", cwd=place).returncode == 0
+    assert recallbench("site", "results", "--folder", "made", "-q", cwd=place).returncode == 0
     return place / "made"
 
 
@@ -150,13 +150,13 @@ def test_every_link_leads_somewhere_and_no_page_knows_the_machine(place: Path, m
 
 def test_a_forged_figure_keeps_a_folder_out_and_the_page_says_which_check_saw_it(copied: Path) -> None:
     forged(copied / "results/exact", raised)
-    done = recallbench("site", "results", "--out", "made", "-q", cwd=copied)
+    done = recallbench("site", "results", "--folder", "made", "-q", cwd=copied)
     assert done.returncode == 0
     assert "kept out: exact: RB-VALUES fails: estimates.overall.recall_any@10.value: 0.78354" in done.stdout
     last = done.stdout.splitlines()[-1]
     assert last == (
-        "5 results with an audit that holds in 3 groups of what is comparable; 1 kept out, each with the reason. "
-        "Open made/index.html."
+        "5 results with an audit that holds in 3 groups of what is comparable; 1 kept out, each with the reason; "
+        "next: open made/index.html; recallbench audit results/exact tells more"
     )
     rows = {row["result"]: row for row in sheet(copied / "made")}
     assert (rows["exact"]["status"], rows["exact"]["recall_any@10"]) == ("apart", "")
@@ -173,14 +173,14 @@ def test_rankings_in_another_order_keep_a_folder_out(copied: Path) -> None:
     first["id"], second["id"] = second["id"], first["id"]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     (file.parent / "manifest.json").write_text(manifest.build(file.parent))
-    done = recallbench("site", "results/exact", "results/bm25", "--out", "made", "-q", cwd=copied)
+    done = recallbench("site", "results/exact", "results/bm25", "--folder", "made", "-q", cwd=copied)
     assert re.search("kept out: exact: RB-[A-Z-]+ fails", done.stdout)
 
 
 def test_a_blocked_folder_is_kept_out(copied: Path) -> None:
     (copied / "results/blocked").mkdir()
     (copied / "results/blocked/BLOCKED.md").write_text("# BLOCKED")
-    done = recallbench("site", "results", "--out", "made", "-q", cwd=copied)
+    done = recallbench("site", "results", "--folder", "made", "-q", cwd=copied)
     assert "kept out: blocked: BLOCKED.md: the run could not be made" in done.stdout
 
 
@@ -191,22 +191,22 @@ def test_a_dataset_that_is_not_here_keeps_a_result_out_until_it_is_named(copied:
     (copied / "chats.json").write_text(json.dumps([{"sample_id": "c", "conversation": talk, "qa": asked}]))
     words = ("run", "--corpus-shape", "locomo", "--corpus-file", "chats.json", "--name", "chats", "--store", "bm25")
     assert recallbench(*words, "--folder", "chats", "--quiet", cwd=copied).returncode == 0
-    without = recallbench("site", "chats", "--out", "without", "-q", cwd=copied)
+    without = recallbench("site", "chats", "--folder", "without", "-q", cwd=copied)
     assert (without.returncode, "can't tell" in without.stdout) == (1, True)
-    assert "Nothing was admitted, and the page says so. Open without/index.html." in without.stdout
+    assert "Nothing was admitted, and the page says why; next: open without/index.html" in without.stdout
     assert "0 results with an audit that holds; 1 kept out" in (copied / "without/index.html").read_text("utf-8")
-    named = recallbench("site", "chats", "--out", "named", "--corpus-file", "chats.json", "-q", cwd=copied)
+    named = recallbench("site", "chats", "--folder", "named", "--corpus-file", "chats.json", "-q", cwd=copied)
     assert named.returncode == 0
     for more in ((), ("--fresh",)):  # the audit that is kept now is none of a site without the dataset
-        again = recallbench("site", "chats", "--out", "again", *more, "-q", cwd=copied)
+        again = recallbench("site", "chats", "--folder", "again", *more, "-q", cwd=copied)
         assert (again.returncode, again.stdout.replace("again/", "without/")) == (1, without.stdout)
 
 
 def test_only_verified_admits_what_git_holds(copied: Path) -> None:
-    done = recallbench("site", "results/bm25", "--out", "made", "--verified", "-q", cwd=copied)
+    done = recallbench("site", "results/bm25", "--folder", "made", "--verified", "-q", cwd=copied)
     assert done.returncode == 1
     assert "kept out: bm25: RB-COMMITTED is pending" in done.stdout
-    without = recallbench("site", "results/bm25", "--out", "other", "-q", cwd=copied)
+    without = recallbench("site", "results/bm25", "--folder", "other", "-q", cwd=copied)
     assert without.returncode == 0
     assert sheet(copied / "other")[0]["audit"] == "UNVERIFIED (pending: committed)"
 
@@ -214,7 +214,7 @@ def test_only_verified_admits_what_git_holds(copied: Path) -> None:
 def test_rankings_of_others_are_judged_again_and_marked(copied: Path) -> None:
     publish(copied / "results/bm25", copied / "published")
     shutil.copy(copied / "results/exact/run.trec", copied / "theirs.trec")
-    done = recallbench("site", "results", "published", "theirs.trec", "--out", "made", "-q", cwd=copied)
+    done = recallbench("site", "results", "published", "theirs.trec", "--folder", "made", "-q", cwd=copied)
     assert "2 rankings of others, re-scored" in done.stdout
     rows = {row["result"]: row for row in sheet(copied / "made")}
     for theirs, ours in (("published", "bm25"), ("theirs.trec", "exact")):
@@ -224,10 +224,10 @@ def test_rankings_of_others_are_judged_again_and_marked(copied: Path) -> None:
         assert (rows[theirs]["command"], rows[theirs]["front"]) == ("", "")
     page = (copied / "made/index.html").read_text("utf-8")
     assert "<h3>Group 1: re-scored</h3>" in page
-    alone = recallbench("site", "published", "--out", "alone", "-q", cwd=copied)
+    alone = recallbench("site", "published", "--folder", "alone", "-q", cwd=copied)
     assert alone.returncode == 0
     assert sheet(copied / "alone")[0]["recall_any@10"] == rows["bm25"]["recall_any@10"]
-    lost = recallbench("site", "theirs.trec", "--out", "lost", "-q", cwd=copied)
+    lost = recallbench("site", "theirs.trec", "--folder", "lost", "-q", cwd=copied)
     assert (lost.returncode, "nothing to judge it by" in lost.stdout) == (1, True)
 
 
@@ -245,7 +245,7 @@ def test_a_history_has_each_measure_over_versions_and_compares_neighbours(made: 
 
 def test_the_picture_has_front_intervals_and_gates(place: Path, tmp_path: Path) -> None:
     gates = ("--gate", "recall_any@10 >= 0.8", "--gate", "p95 < 1000ms")
-    done = recallbench("site", place / "results", "--out", tmp_path / "gated", *gates, "-q", cwd=tmp_path)
+    done = recallbench("site", place / "results", "--folder", tmp_path / "gated", *gates, "-q", cwd=tmp_path)
     assert done.returncode == 0
     words = [text.text for text in ET.parse(tmp_path / "gated/picture-1.svg").iter(f"{SVG}text")]
     assert {"Pareto front", "a result", "95% interval of each value", "p95 of a single warm query, ms"} <= set(words)
@@ -259,7 +259,7 @@ def test_the_picture_has_front_intervals_and_gates(place: Path, tmp_path: Path) 
 def test_the_same_folders_in_any_order_are_the_same_bytes(place: Path, made: Path) -> None:
     names = ("other", "notes-1.1", "few", "bm25", "notes-1.0", "exact")
     folders = [f"results/{name}" for name in names]
-    assert recallbench("site", *folders, "--out", "again", "--fresh", "-q", cwd=place).returncode == 0
+    assert recallbench("site", *folders, "--folder", "again", "--fresh", "-q", cwd=place).returncode == 0
     first, second = ({file.name: file.read_bytes() for file in site.iterdir()} for site in (made, place / "again"))
     assert first == second
 
@@ -269,9 +269,9 @@ def test_sweeps_and_latency_studies_get_pages_and_a_changed_one_is_kept_out(tmp_
     assert recallbench("sweep", "tune.toml", "-q", cwd=tmp_path).returncode == 0
     words = ("latency", "canary-locomo", "--store", "bm25", "--seconds", "0.05", "--clients", "1", "--rates", "100")
     assert recallbench(*words, "--out", "studies", "-q", cwd=tmp_path).returncode == 0
-    done = recallbench("site", "studies", "--out", "made", "-q", cwd=tmp_path)
+    done = recallbench("site", "studies", "--folder", "made", "-q", cwd=tmp_path)
     assert done.returncode == 0
-    assert "0 results with an audit that holds, 2 studies; nothing was kept out." in done.stdout
+    assert "0 results with an audit that holds, 2 studies; nothing was kept out; " in done.stdout
     pages = {page.name: page.read_text("utf-8") for page in (tmp_path / "made").glob("study-*.html")}
     assert "<h1>Latency of bm25 on canary-locomo</h1>" in pages["study-1.html"]
     assert "<h1>Sweep tune on canary-locomo: 2 points</h1>" in pages["study-2.html"]
@@ -283,13 +283,13 @@ def test_sweeps_and_latency_studies_get_pages_and_a_changed_one_is_kept_out(tmp_
     assert "<figcaption>Sweep tune on canary-locomo: 2 points (study-2.html)</figcaption>" in index
     file = next((tmp_path / "studies").glob("sweep_*")) / "sweep.json"
     file.write_text(file.read_text().replace('"tuning": 0.', '"tuning": 1.', 1))
-    changed = recallbench("site", "studies", "--out", "made", "-q", cwd=tmp_path)
+    changed = recallbench("site", "studies", "--folder", "made", "-q", cwd=tmp_path)
     assert f"kept out: {file.parent.name}: {file.parent.name} was changed" in changed.stdout.replace("studies/", "")
     assert not (tmp_path / "made/study-2.html").exists()
 
 
 def test_a_site_with_copies_can_be_moved_by_itself(place: Path, tmp_path: Path) -> None:
-    done = recallbench("site", place / "results", "--out", tmp_path / "moved", "--copy", "-q", cwd=place)
+    done = recallbench("site", place / "results", "--folder", tmp_path / "moved", "--copy", "-q", cwd=place)
     assert done.returncode == 0
     pages = {page.name: page.read_text("utf-8") for page in (tmp_path / "moved").glob("*.html")}
     assert len([name for name in pages if name.startswith("result-")]) == 6
@@ -302,7 +302,7 @@ def test_a_site_with_copies_can_be_moved_by_itself(place: Path, tmp_path: Path) 
 
 def test_folders_that_share_only_the_root_with_the_site_are_not_linked_and_it_says_so(copied: Path) -> None:
     with TemporaryDirectory(dir="/dev/shm") as elsewhere:
-        done = recallbench("site", "results/bm25", "--out", Path(elsewhere, "made"), "-q", cwd=copied)
+        done = recallbench("site", "results/bm25", "--folder", Path(elsewhere, "made"), "-q", cwd=copied)
         assert "1 folder is not linked: the site shares nothing with them but the root." in done.stdout
         page = Path(elsewhere, "made/index.html").read_text("utf-8")
         assert Targets(page).found == []
@@ -310,7 +310,7 @@ def test_folders_that_share_only_the_root_with_the_site_are_not_linked_and_it_sa
 
 
 def test_an_earlier_site_is_replaced_and_nothing_else_is(copied: Path) -> None:
-    words = ("site", "results/bm25", "--out", "made", "-q")
+    words = ("site", "results/bm25", "--folder", "made", "-q")
     assert recallbench(*words, "--copy", cwd=copied).returncode == 0
     assert (copied / "made/result-1.html").exists()
     assert recallbench(*words, cwd=copied).returncode == 0
@@ -319,14 +319,14 @@ def test_an_earlier_site_is_replaced_and_nothing_else_is(copied: Path) -> None:
     done = recallbench(*words, cwd=copied)
     assert (done.returncode, "files that are no part of a site: mine.txt" in done.stderr) == (2, True)
     assert (copied / "made/mine.txt").read_text() == "keep me"
-    other = recallbench("site", "results/bm25", "--out", "results", "-q", cwd=copied)
+    other = recallbench("site", "results/bm25", "--folder", "results", "-q", cwd=copied)
     assert (other.returncode, "exists already, and is no site" in other.stderr) == (2, True)
     assert not [path for path in copied.iterdir() if path.name.startswith(".recallbench-")]
 
 
 def test_a_site_is_no_result_of_a_later_one(copied: Path) -> None:
     for _ in range(2):
-        done = recallbench("site", "results", "--out", "results/site", "-q", cwd=copied)
+        done = recallbench("site", "results", "--folder", "results/site", "-q", cwd=copied)
         assert done.stdout.splitlines()[-1].startswith("6 results with an audit that holds")
 
 
@@ -341,13 +341,13 @@ def test_what_is_no_folder_of_results_is_refused(copied: Path) -> None:
         (("results", "--gate", "recall_any@10 >= baseline"), "a board has no baseline"),
         (("results", "--corpus-file", "none.json"), "there is no none.json"),
     ):
-        done = recallbench("site", *words, "--out", "made", "-q", cwd=copied)
+        done = recallbench("site", *words, "--folder", "made", "-q", cwd=copied)
         assert (done.returncode, said in done.stderr) == (2, True)
     assert not (copied / "made").exists()
 
 
 def test_an_audit_of_the_same_bytes_is_made_once_by_whichever_command(copied: Path) -> None:
-    words = ("site", "results/bm25", "results/exact", "--out", "made")
+    words = ("site", "results/bm25", "results/exact", "--folder", "made")
     recallbench("audit", "results/bm25", cwd=copied)
     recallbench("audit", "results/exact", "--no-rerun-control", cwd=copied)  # less than a site asks for
     assert "1 of 2 audits had been made of the same bytes before, by you" in recallbench(*words, cwd=copied).stderr
@@ -374,7 +374,7 @@ def test_anybody_s_words_stay_words(copied: Path) -> None:
     hostile = "exact<script>alert(1)</script>"
     (copied / "results/exact").rename(copied / "results" / hostile.replace("/", "_"))
     title = "<b>Ours</b> & theirs"
-    done = recallbench("site", "results", "--out", "made", "--title", title, "-q", cwd=copied)
+    done = recallbench("site", "results", "--folder", "made", "--title", title, "-q", cwd=copied)
     assert done.returncode == 0
     page = (copied / "made/index.html").read_text("utf-8")
     assert "<h1>&lt;b&gt;Ours&lt;/b&gt; &amp; theirs</h1>" in page
@@ -385,7 +385,7 @@ def test_anybody_s_words_stay_words(copied: Path) -> None:
 
 
 def test_json_says_the_same(place: Path, tmp_path: Path) -> None:
-    words = ("site", "results", "--out", tmp_path / "made", "--format", "json", "-q")
+    words = ("site", "results", "--folder", tmp_path / "made", "--format", "json", "-q")
     told = json.loads(recallbench(*words, cwd=place).stdout)
     assert (told["admitted"], told["rescored"], told["histories"], told["kept_out"]) == (6, 0, 1, [])
     assert [len(group["results"]) for group in told["groups"]] == [4, 1, 1]

@@ -21,8 +21,10 @@ def test_a_target_is_a_command_with_the_options_that_it_declares(name: str) -> N
     command = export.get_command(click.Context(export), name)
     assert command is not None
     assert (command.help or "").startswith(target.summary)
-    options = [opt for param in command.params if isinstance(param, click.Option) for opt in param.opts]
-    shared = {"--prices", "--quiet", "-q", "--config"} if target.reads_folders else {"--config"}
+    options = [
+        opt for param in command.params if isinstance(param, click.Option) and not param.hidden for opt in param.opts
+    ]
+    shared = {"--format", "--json", "--config", *(("--prices", "--quiet", "-q") if target.reads_folders else ())}
     assert set(options) == {f"--{option.name}" for option in target.options} | shared
     words = shlex.split(target.example)
     assert words[:3] == ["recallbench", "export", name]

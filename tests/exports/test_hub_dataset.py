@@ -32,7 +32,17 @@ print(json.dumps({"every": every, "default": default, "first": load_dataset(fold
 @pytest.fixture(scope="module")
 def written(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("hub") / "dataset"
-    words = ("--out", out, "--repo", "me/bench", "--title", 'Recall "by" night: 100%', "--license", "apache-2.0", "-q")
+    words = (
+        "--folder",
+        out,
+        "--repo",
+        "me/bench",
+        "--title",
+        'Recall "by" night: 100%',
+        "--license",
+        "apache-2.0",
+        "-q",
+    )
     done = recallbench("export", "hub", *measured.folders(place), *words, cwd=place)
     assert done.returncode == 0
     assert f"hf upload me/bench {out} . --repo-type dataset" in done.stdout.splitlines()[-1]
@@ -78,14 +88,14 @@ def test_the_card_says_what_it_is_and_whose_texts_were_measured_on(written: Path
 def test_only_a_folder_of_its_own_is_replaced(place: Path, tmp_path: Path) -> None:
     out = tmp_path / "dataset"
     for names in (["bm25", "few"], ["few"]):
-        assert recallbench("export", "hub", *names, "--out", out, "-q", cwd=place).returncode == 0
+        assert recallbench("export", "hub", *names, "--folder", out, "-q", cwd=place).returncode == 0
         assert len(pandas.read_parquet(out / "data" / "results.parquet")) == len(names)
     assert os.listdir(tmp_path) == ["dataset"]
     assert not (out / "data" / "sweeps.parquet").exists()
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "thesis.tex").write_text("years of work")
-    refused = recallbench("export", "hub", "few", "--out", mine, "-q", cwd=place)
+    refused = recallbench("export", "hub", "few", "--folder", mine, "-q", cwd=place)
     assert refused.returncode == 2
     assert "this command did not write it" in refused.stderr
     assert (mine / "thesis.tex").read_text() == "years of work"
@@ -95,12 +105,12 @@ def test_what_the_export_did_not_write_stays(place: Path, tmp_path: Path) -> Non
     out = tmp_path / "dataset"
     (out / ".git").mkdir(parents=True)  # a new clone
     (out / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-    first = recallbench("export", "hub", *measured.folders(place), "--out", out, "-q", cwd=place)
+    first = recallbench("export", "hub", *measured.folders(place), "--folder", out, "-q", cwd=place)
     assert first.returncode == 0
     assert "what else is there stayed: .git\n" in first.stdout
     (out / "NOTES.txt").write_text("years of work")
     (out / "data" / "mine.csv").write_text("a,b")
-    again = recallbench("export", "hub", "few", "--out", out, "-q", cwd=place)
+    again = recallbench("export", "hub", "few", "--folder", out, "-q", cwd=place)
     assert again.returncode == 0
     assert (
         "stayed: .git, NOTES.txt, data/mine.csv; the command below pushes NOTES.txt, data/mine.csv too" in again.stdout
@@ -116,7 +126,7 @@ def test_what_the_export_did_not_write_stays(place: Path, tmp_path: Path) -> Non
 def test_files_of_another_in_a_folder_without_a_card_are_refused(place: Path, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "results.parquet").write_text("mine")
-    refused = recallbench("export", "hub", "few", "--out", tmp_path, "-q", cwd=place)
+    refused = recallbench("export", "hub", "few", "--folder", tmp_path, "-q", cwd=place)
     assert (refused.returncode, "no README.md of it, but data" in refused.stderr) == (2, True)
     assert (tmp_path / "data" / "results.parquet").read_text() == "mine"
 
@@ -127,7 +137,7 @@ def test_the_licence_of_a_corpus_that_nobody_knows_is_not_made_up(tmp_path: Path
     (tmp_path / "own" / "gold.jsonl").write_text('{"query_id": "q", "query": "one", "relevant": ["a"]}\n')
     words = ("evaluate", "own", "--store", "bm25", "--folder", "r", "-q")
     assert recallbench(*words, cwd=tmp_path).returncode == 0
-    assert recallbench("export", "hub", "r", "--out", "dataset", "-q", cwd=tmp_path).returncode == 0
+    assert recallbench("export", "hub", "r", "--folder", "dataset", "-q", cwd=tmp_path).returncode == 0
     card = (tmp_path / "dataset" / "README.md").read_text("utf-8")
     assert "not known to this tool: ask whoever brought it" in card
     assert head(tmp_path / "dataset")["license"] == "unknown"

@@ -20,7 +20,7 @@ from recallbench.exports.parquet_files import FORMS
 @pytest.fixture(scope="module")
 def written(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("files") / "parquet"
-    done = recallbench("export", "parquet", *measured.folders(place), "--out", out, "-q", cwd=place)
+    done = recallbench("export", "parquet", *measured.folders(place), "--folder", out, "-q", cwd=place)
     assert done.returncode == 0
     assert f"{out} holds 5 results, 1 latency study, 1 sweep in {len(FORMS)} files" in done.stdout
     return out
@@ -104,7 +104,7 @@ def test_no_file_has_text_of_a_corpus(place: Path, written: Path) -> None:
 def test_an_export_replaces_the_files_of_an_earlier_one(place: Path, tmp_path: Path) -> None:
     out = tmp_path / "parquet"
     for names in (["bm25", "few"], ["few"]):
-        assert recallbench("export", "parquet", *names, "--out", out, "-q", cwd=place).returncode == 0
+        assert recallbench("export", "parquet", *names, "--folder", out, "-q", cwd=place).returncode == 0
     assert list(pandas.read_parquet(out / "results.parquet").folder) == ["few"]
     assert len(pandas.read_parquet(out / f"{QUESTIONS.name}.parquet")) == 20
     assert len(pandas.read_parquet(out / "sweeps.parquet")) == 0
@@ -112,6 +112,6 @@ def test_an_export_replaces_the_files_of_an_earlier_one(place: Path, tmp_path: P
 
 
 def test_nothing_is_written_where_nothing_can_be_read(place: Path, tmp_path: Path) -> None:
-    done = recallbench("export", "parquet", "blocked", "--out", tmp_path / "parquet", "-q", cwd=place)
+    done = recallbench("export", "parquet", "blocked", "--folder", tmp_path / "parquet", "-q", cwd=place)
     assert done.returncode == 2
     assert list(tmp_path.iterdir()) == []

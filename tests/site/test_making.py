@@ -50,7 +50,7 @@ def test_no_page_names_a_folder_above_the_results_whatever_it_is_called(audited:
     places = [f"{start}{results}/x.py" for start in ("", "`", "{", "|", "“", "--out=", "a,")]
     (results / "exact/environment.json").write_text(json.dumps(environment | {"command": ["recallbench", *places]}))
     (results / "exact/manifest.json").write_text(manifest.build(results / "exact"))
-    done = recallbench("site", results, "--out", tmp_path / "made", "--copy", "-q", cwd=tmp_path)
+    done = recallbench("site", results, "--folder", tmp_path / "made", "--copy", "-q", cwd=tmp_path)
     assert "2 results with an audit that holds; 1 kept out" in done.stdout
     pages = {file.name: file.read_text("utf-8") for file in (tmp_path / "made").iterdir()}
     assert "<td>bad is not a result folder; " in pages["index.html"]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from recallbench.errors import UsageError
 
@@ -19,6 +20,8 @@ PATH = click.Path(path_type=Path)
 VARIABLES = "Each option is also a variable RECALLBENCH_<NAME>, such as RECALLBENCH_STORE."
 ALIAS = "format_"
 """What the parameter of a flag begins with that is another spelling of a --format."""
+FORMER = "former_"
+"""What the parameter of an option begins with that is the former name of another; the other one's name follows."""
 EPILOG = f"{VARIABLES} With --config it is also a key of a TOML file."
 
 
@@ -47,6 +50,7 @@ class Command(click.Command):
         for parameter in valued:
             _refuse_option_as_value(parameter.opts[0], ctx.params.get(str(parameter.name)))
         _take_aliases(ctx)
+        _take_former(ctx, self.params)
         return rest
 
 
@@ -77,6 +81,12 @@ def option(name: str, help: str, *names: str, **more: Any) -> Declaration:
 def flag(name: str, help: str, *names: str, **more: Any) -> Declaration:
     """Declare an option that is given or not."""
     return option(name, help, *names, is_flag=True, **more)
+
+
+def former(old: str, new: str, **more: Any) -> Declaration:
+    """Declare the former name of an option: it works where it is typed, and no help, variable or file knows it."""
+    help = f"The former name of --{new}."
+    return click.option(f"--{old}", FORMER + new.replace("-", "_"), hidden=True, help=help, **more)
 
 
 def choice(name: str, help: str, values: Sequence[str], **more: Any) -> Declaration:
@@ -116,6 +126,24 @@ def _take_aliases(context: click.Context) -> None:
         if len(set(set_)) > 1:
             raise UsageError("two forms of one output", expected="one of them", found=" and ".join(set_))
         context.params["format"] = set_[0]
+
+
+def _take_former(context: click.Context, params: Sequence[click.Parameter]) -> None:
+    """Give options the values that were typed by their former names; raises UsageError where both were."""
+    for param in params:
+        name = str(param.name)
+        if not name.startswith(FORMER):
+            continue
+        value, new = context.params.pop(name), name.removeprefix(FORMER)
+        if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+            continue
+        if context.get_parameter_source(new) is ParameterSource.COMMANDLINE:
+            named = f"--{new.replace('_', '-')}"
+            raise UsageError(
+                f"{param.opts[0]} is the former name of {named}", expected=f"{named} alone", found="both of them"
+            )
+        context.params[new] = value
+        context.set_parameter_source(new, ParameterSource.COMMANDLINE)
 
 
 def _refuse_options_as_values(arguments: Sequence[str], valued: set[str]) -> None:

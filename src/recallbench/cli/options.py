@@ -131,7 +131,8 @@ CONTROLS = choice(
     ["bm25", "bm25,static"],
     default="bm25",
 )
-OUT = option("out", "Parent of result folders [default: benchmarks/<corpus>/results].", type=PATH)
+OUT = option("out", "The folder that result folders go into [default: benchmarks/<corpus>/results].", type=PATH)
+K_HELP = "How many of the first hits count."
 LABEL = option("label", "A word added to the folder's name.")
 KEEP_GOING = flag(
     "keep-going", "Count a failed question as the worst answer and go on; name it, and exit 1; a deviation."

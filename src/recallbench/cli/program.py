@@ -110,8 +110,7 @@ PANELS = {
                 "these labels."
             ),
             "canary": (
-                "Draw 100 to 300 questions of a labelled set like production asks: a set of its own, to measure every "
-                "day."
+                "Draw 100 to 300 questions of your own set like production asks: a small set to measure every day."
             ),
         },
     ),

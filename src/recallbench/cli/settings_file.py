@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from recallbench.cli.command import FORMER
 from recallbench.errors import InputError
 
 
@@ -57,7 +58,12 @@ def _table(path: Path) -> dict[str, Any]:
 
 def _keys(command: click.Command) -> dict[str, click.Parameter]:
     """Return the long option names of a command."""
-    return {name[2:]: param for param in command.params for name in param.opts if name.startswith("--")}
+    return {
+        name[2:]: param
+        for param in command.params
+        for name in param.opts
+        if name.startswith("--") and not str(param.name).startswith(FORMER)
+    }
 
 
 def _keys_of_others(context: click.Context) -> dict[str, click.Parameter]:

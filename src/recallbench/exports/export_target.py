@@ -20,6 +20,8 @@ class ExportOption:
     help: str
     kind: Literal["text", "path"] = "text"
     default: str | None = None
+    former: str = ""
+    """What it was called before, and may still be typed as."""
 
 
 @dataclass(frozen=True, slots=True)

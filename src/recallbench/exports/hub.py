@@ -37,9 +37,9 @@ class HubTarget(ExportTarget):
         "names every corpus with its licence. In a folder that this command wrote, its own files are replaced, "
         "and what else is there stays, such as .git; a new clone is taken too, any other folder is refused."
     )
-    example: ClassVar[str] = "recallbench export hub results/* --out dataset --repo OWNER/NAME"
+    example: ClassVar[str] = "recallbench export hub results/* --folder dataset --repo OWNER/NAME"
     options: ClassVar[tuple[ExportOption, ...]] = (
-        ExportOption("out", "The folder of the dataset.", "path"),
+        ExportOption("folder", "The folder of the dataset.", "path", former="out"),
         ExportOption("repo", "The dataset's name on the hub, for the command that pushes it.", default="OWNER/NAME"),
         ExportOption("title", "The title of its card.", default="Results of RecallBench"),
         ExportOption(
@@ -51,13 +51,13 @@ class HubTarget(ExportTarget):
 
     def export(self, request: ExportRequest) -> Exported:
         require("parquet", "export hub")
-        out = request.paths.get("out")
+        out = request.paths.get("folder")
         if out is None:
-            raise UsageError("export hub needs a folder", expected="--out FOLDER", found="none", remedy=self.example)
+            raise UsageError("export hub needs a folder", expected="--folder FOLDER", found="none", remedy=self.example)
         given, out = out, out.resolve()
         _refuse_others(out)
         with write_errors(
-            f"{out} can't be written", expected="a folder that may be written to", remedy="name another --out"
+            f"{out} can't be written", expected="a folder that may be written to", remedy="name another --folder"
         ):
             out.parent.mkdir(parents=True, exist_ok=True)
             with scratch(out.parent) as room:
@@ -107,5 +107,5 @@ def _refuse_others(out: Path) -> None:
             f"{out} is there, and this command did not write it",
             expected="a new folder, one of an earlier `recallbench export hub`, or a clone without files",
             found=f"no {CARD} of it, but {found}",
-            remedy="name another --out",
+            remedy="name another --folder",
         )

@@ -23,19 +23,21 @@ class ParquetTarget(ExportTarget):
         f"beside it; {QUESTIONS.name}.parquet the ranks of the gold of every question. No file has text of a corpus. "
         "Files of the same name are replaced, all together."
     )
-    example: ClassVar[str] = "recallbench export parquet results/* --out parquet"
-    options: ClassVar[tuple[ExportOption, ...]] = (ExportOption("out", "The folder of the files.", "path"),)
+    example: ClassVar[str] = "recallbench export parquet results/* --folder parquet"
+    options: ClassVar[tuple[ExportOption, ...]] = (
+        ExportOption("folder", "The folder of the files.", "path", former="out"),
+    )
 
     def export(self, request: ExportRequest) -> Exported:
         require("parquet", "export parquet")
-        out = request.paths.get("out")
+        out = request.paths.get("folder")
         if out is None:
             raise UsageError(
-                "export parquet needs a folder", expected="--out FOLDER", found="none", remedy=self.example
+                "export parquet needs a folder", expected="--folder FOLDER", found="none", remedy=self.example
             )
         with (
             write_errors(
-                f"{out} can't be written", expected="a folder that may be written to", remedy="name another --out"
+                f"{out} can't be written", expected="a folder that may be written to", remedy="name another --folder"
             ),
             drafts_of(out) as drafts,
             parquet_files(drafts) as files,

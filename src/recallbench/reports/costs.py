@@ -13,6 +13,7 @@ from recallbench import __version__
 from recallbench.escaping.markdown import opening
 from recallbench.reports.cells import share
 from recallbench.reports.part import DocumentPart
+from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.table import Part, Table
 from recallbench.scoring.costs import LEDGERS, CostLine, LedgerName, Ledgers, Money, Prices, history_break_even
 from recallbench.usage import Usage
@@ -253,6 +254,20 @@ def _estimated(document: CostDocument, estimates: EstimatesPart) -> list[str]:
 def title(document: CostDocument) -> str:
     """Return what the tables are of."""
     return f"{document.result}: what it used, and what that costs at prices of {document.date} ({document.prices})"
+
+
+def conclusion(document: CostDocument) -> Conclusion:
+    """Return what a thousand queries cost, and what of it is not known."""
+    thousand = next(unit for unit in document.per if unit.what == "1,000 queries")
+    if thousand.running is None:
+        happened = "What a query costs is not known"
+    else:
+        of_all = "" if thousand.whole is None else f", {_amount(thousand.whole)} with ingest and index shared out"
+        happened = f"1,000 queries cost {_amount(thousand.running)} {document.currency}{of_all}"
+    if thousand.unpriced:
+        belief = f"at the least: {', '.join(thousand.unpriced)} has no price or was not counted"
+        return Conclusion(happened, belief, "name prices of your own with --prices FILE", tone="open")
+    return Conclusion(happened, f"by prices of {document.date} ({document.prices}), quantities as recorded")
 
 
 def parts(document: CostDocument) -> list[Part]:

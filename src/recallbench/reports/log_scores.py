@@ -9,6 +9,7 @@ from pydantic import Field
 from recallbench.escaping.markdown import inline, opening
 from recallbench.reports.cells import figure, share
 from recallbench.reports.part import DocumentPart
+from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.table import Table
 from recallbench.scoring.quantiles import NEAREST_RANK
 
@@ -125,6 +126,24 @@ def abstention(scores: LogScores) -> list[str]:
         return []
     part = share(overall.found_anyway / overall.nothing_to_find)
     return [f"nothing to find: {overall.nothing_to_find} labelled recalls, {part} of which returned something"]
+
+
+def conclusion(scores: LogScores) -> Conclusion:
+    """Return the first figure of the whole log, and how far it can be believed."""
+    first, overall = scores.overall.measures[0], scores.overall
+    queries = f"{overall.answerable_queries:,} {'query' if overall.answerable_queries == 1 else 'queries'}"
+    behind = f"{queries} for {overall.recalls:,} logged recalls"
+    if first.value is None:
+        return Conclusion(f"No figure for the log: {behind}", "", "say what is relevant for more of them", tone="bad")
+    if first.low is None or first.high is None:
+        happened = f"Of the whole log {first.measure} is {figure(first.value)}, from {behind}"
+        return Conclusion(happened, "they give no interval", "say what is relevant for more of them", tone="open")
+    between = f"95% {figure(first.low)} to {figure(first.high)}"
+    happened = f"Of the whole log {first.measure} is {figure(first.value)} ({between}), from {behind}"
+    if scores.unlabelled:
+        left = f"{scores.unlabelled} of the sample have no answer yet"
+        return Conclusion(happened, left, "say what is relevant for them too: recallbench label DIR", tone="open")
+    return Conclusion(happened, "each kind counts by its recalls, so that the estimate is of all that was logged")
 
 
 def markdown(scores: LogScores) -> str:

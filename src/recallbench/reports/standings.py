@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -12,6 +13,7 @@ from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.panel import LINE, Axis, Panel
 from recallbench.reports.part import DocumentPart
 from recallbench.reports.plot import Plot
+from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.table import Table
 from recallbench.reports.units.unit_table import unit_sentences, unit_table
 from recallbench.reports.units.units_part import UnitsPart
@@ -203,6 +205,41 @@ def reading(standings: Standings) -> list[str]:
     if verdict := _common_verdict(standings):
         lines.append(f"Verdict when written: {verdict}.")
     return lines
+
+
+def conclusion(standings: Standings) -> Conclusion:
+    """Return who is first, and who can't be told apart from it."""
+    first, *others = standings.standings
+    measure, estimate = standings.measures[0], first.estimates[0]
+    between = "" if estimate.low is None else f" ({figure(estimate.low)} to {figure(estimate.high)})"
+    numbers = f"{measure} {figure(estimate.value)}{between}, {estimate.n:,} questions"
+    apart = f"; {len(standings.apart)} not comparable, named above" if standings.apart else ""
+    if not others:
+        if apart:
+            return Conclusion(
+                f"{first.name} stands alone: {numbers}{apart}", "", "measure all on the same questions", tone="open"
+            )
+        return Conclusion(f"{first.name}: {numbers}", "one system alone says nothing of another", "name a second one")
+    alike = [other for other in others if set(other.letters) & set(first.letters)]
+    if len(alike) == len(others):
+        happened = f"Nobody is first: {_listed([first, *alike])} can't be told apart by {measure}"
+        return Conclusion(f"{happened}; the highest has {numbers}{apart}", "", "ask more questions", tone="open")
+    if alike:
+        happened = f"{_listed([first, *alike])} are first, and can't be told apart: the highest has {numbers}"
+    else:
+        happened = f"{first.name} is first: {numbers}"
+    second = next(other for other in others if other not in alike)
+    belief = f"a paired test tells {'each of them' if alike else 'it'} apart from all the others, as {second.name}"
+    if alike:
+        belief = f"paired tests tell {first.name} apart from {second.name}"
+    return Conclusion(happened + apart, belief, tone="open" if apart else "good")
+
+
+def _listed(standings: Sequence[StandingPart]) -> str:
+    names = [standing.name for standing in standings[:3]]
+    if len(standings) > 3:
+        names.append(f"{len(standings) - 3} more")
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def title(standings: Standings) -> str:

@@ -92,7 +92,11 @@ class Table:
 
     def json(self) -> str:
         """Return an array with an object for each row, by column."""
-        return json_text([dict(zip(self.columns, row, strict=True)) for row in self.rows], indent=1) + "\n"
+        return json_text(self.records(), indent=1) + "\n"
+
+    def records(self) -> list[dict[str, str]]:
+        """Return a mapping for each row, by column."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
     def draw(self, file: TextIO) -> None:
         """Write the table to a terminal, which wraps a wide one: no figure is cut."""

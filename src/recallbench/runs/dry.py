@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -15,7 +16,7 @@ from recallbench.results.manifest import differences
 from recallbench.results.result import open_result
 from recallbench.retrieval.pipeline.pipeline import Pipeline
 from recallbench.runs.options import Options
-from recallbench.runs.readiness import readiness
+from recallbench.runs.readiness import ReadinessRow, readiness
 from recallbench.runs.run import run
 from recallbench.scratch import scratch
 
@@ -64,12 +65,23 @@ def _can_be_rehearsed(pipeline: Pipeline) -> bool:
 def print_readiness(options: Options) -> bool:
     """Print the readiness table and its last line, READY or NOT READY."""
     rows = readiness(options)
-    width = max(len(row.name) for row in rows)
-    print(f"readiness of a real run on {options.corpus}")
-    for row in rows:
-        print(f"  {row.name.ljust(width)}  {row.status:<9}  {visible(row.detail)}")
-        if row.remedy:
-            print(f"  {'':<{width}}  {'':<9}  what to do: {visible(row.remedy)}")
-    ready = all(row.status != "NOT READY" for row in rows)
+    for line in readiness_lines(options.corpus, rows):
+        print(line)
+    ready = is_ready(rows)
     print("READY" if ready else "NOT READY")
     return ready
+
+
+def is_ready(rows: Sequence[ReadinessRow]) -> bool:
+    """Whether nothing that a real run needs is missing."""
+    return all(row.status != "NOT READY" for row in rows)
+
+
+def readiness_lines(corpus: str, rows: Sequence[ReadinessRow]) -> Iterator[str]:
+    """Yield the readiness table of a corpus, line by line."""
+    width = max(len(row.name) for row in rows)
+    yield f"readiness of a real run on {corpus}"
+    for row in rows:
+        yield f"  {row.name.ljust(width)}  {row.status:<9}  {visible(row.detail)}"
+        if row.remedy:
+            yield f"  {'':<{width}}  {'':<9}  what to do: {visible(row.remedy)}"

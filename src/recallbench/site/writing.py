@@ -27,14 +27,14 @@ def refuse_other(folder: Path) -> None:
             f"{folder} exists already, and is no site",
             expected="a folder that does not exist, or one that this command wrote",
             found=others,
-            remedy="name another --out",
+            remedy="name another --folder",
         )
 
 
 def write_site(folder: Path, files: Mapping[str, str]) -> None:
     """Write the files of a site, which take the place of an earlier one at once; the same files are the same bytes."""
     problem = f"the site can't be written to {folder}"
-    with write_errors(problem, expected="a writable place with room for it", remedy="name another place with --out"):
+    with write_errors(problem, expected="a writable place with room for it", remedy="name another place with --folder"):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with scratch(folder.parent) as room:
             draft = room / "site"

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import options
-from recallbench.cli.command import PATH, argument, command, flag, option
-from recallbench.escaping.document import json_text
-from recallbench.reports.table import Part, Table, print_parts
+from recallbench.cli.command import ALIAS, PATH, argument, command, flag, option
+from recallbench.cli.printing import show
+from recallbench.reports.printing.printed import Format, Printed
+from recallbench.reports.table import Part, Table
 
 if TYPE_CHECKING:
     from recallbench.foreign.multiverse import Multiverse
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
     options.CORPUS_FILE,
     option("published", "A published number, as printed; repeat it for several.", multiple=True),
     flag("controls", "Score BM25 and chance over the same questions; needs the dataset."),
-    options.JSON,
-    flag("csv", "Print the table as CSV, a row per universe.", "as_csv"),
+    *options.FORMAT,
+    flag("csv", "The same as --format csv: a row for each universe.", ALIAS + "csv"),
     epilog="Examples: recallbench multiverse DIR --published 0.795 --published 0.548 | "
     "recallbench multiverse DIR --corpus-file locomo10.json --csv > universes.csv",
 )
 def multiverse(
-    folder: Path, corpus_file: Path | None, published: tuple[str, ...], controls: bool, as_json: bool, as_csv: bool
+    folder: Path, corpus_file: Path | None, published: tuple[str, ...], controls: bool, format: Format
 ) -> int:
     """Score one set of rankings under every definition, scope and denominator, and find published numbers there.
 
@@ -35,22 +36,15 @@ def multiverse(
     MemPalace, memorybench and agent-memory-benchmark write. Where rows keep too few ids for a figure, its bounds are
     given. Gold comes from the dataset where that is at hand.
     """
-    from recallbench.errors import UsageError
     from recallbench.foreign.multiverse import survey
+    from recallbench.foreign.outcome import conclusion
 
-    if as_json and as_csv:
-        raise UsageError(
-            "--json and --csv at once", expected="one of them", found="both", remedy="leave one of them out"
-        )
     universes = survey(folder, corpus_file, dict(os.environ), published, controls=controls)
     for warning in universes.warnings:
         print(f"recallbench: {universes.folder}: {warning}; `recallbench audit` tells more", file=sys.stderr)
-    if as_json:
-        print(json_text(_document(universes), indent=2))
-    elif as_csv:
-        print(_csv(universes), end="")
-    else:
-        print_parts(*_parts(universes))
+    told = conclusion(universes)
+    title = f"Every universe of {universes.folder}"
+    show(Printed(title, _parts(universes), _document(universes), told, own_sheet=_sheet(universes)), format)
     return 0
 
 
@@ -85,8 +79,8 @@ def _rows(universes: Multiverse) -> list[tuple[Any, ...]]:
     ]
 
 
-def _csv(universes: Multiverse) -> str:
-    return Table(_FIELDS, [["" if cell is None else str(cell) for cell in row] for row in _rows(universes)]).csv()
+def _sheet(universes: Multiverse) -> Table:
+    return Table(_FIELDS, [["" if cell is None else str(cell) for cell in row] for row in _rows(universes)])
 
 
 def _document(universes: Multiverse) -> dict[str, Any]:

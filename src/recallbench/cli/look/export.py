@@ -10,10 +10,13 @@ from typing import Any
 import click
 
 from recallbench.cli import options
-from recallbench.cli.command import EPILOG, PATH, Declaration, argument, command, option
+from recallbench.cli.command import EPILOG, PATH, Declaration, argument, command, former, option
+from recallbench.cli.printing import show
 from recallbench.escaping.terminal import visible
 from recallbench.exports.export_target import ExportOption, ExportRequest, ExportTarget
 from recallbench.exports.registry import TARGETS, find_target
+from recallbench.reports.printing.printed import Format, Printed
+from recallbench.reports.table import Table
 
 
 class ExportGroup(click.Group):
@@ -51,8 +54,14 @@ def export() -> int:
 def _command(target: ExportTarget) -> click.Command:
     """Return the command of a target, from what it declares."""
 
-    def run(folders: tuple[Path, ...] = (), prices: Path | None = None, quiet: bool = False, **values: Any) -> int:
-        return _export(target, folders, prices, quiet, values)
+    def run(
+        folders: tuple[Path, ...] = (),
+        prices: Path | None = None,
+        quiet: bool = False,
+        format: Format = "text",
+        **values: Any,
+    ) -> int:
+        return _export(target, folders, prices, quiet, format, values)
 
     run.__doc__ = "\n\n".join(filter(None, (target.summary, target.details)))
     run.__name__ = target.name
@@ -60,13 +69,16 @@ def _command(target: ExportTarget) -> click.Command:
     if target.reads_folders:
         what = "Folders of results, of latency studies or of sweeps."
         declared.append(argument("folders", what, nargs=-1, required=True, metavar="DIR...", type=PATH))
-    declared += [_declared(each) for each in target.options]
+    for each in target.options:
+        declared.append(_declared(each))
+        if each.former:
+            declared.append(former(each.former, each.name, type=PATH if each.kind == "path" else str))
     if target.reads_folders:
         declared.append(
             option("prices", "A TOML file with your own prices [default: dated estimates that come along].", type=PATH)
         )
         declared.append(options.QUIET)
-    return command(*declared, options.CONFIG, epilog=f"Example: {target.example}. {EPILOG}")(run)
+    return command(*declared, *options.FORMAT, options.CONFIG, epilog=f"Example: {target.example}. {EPILOG}")(run)
 
 
 def _declared(each: ExportOption) -> Declaration:
@@ -74,7 +86,12 @@ def _declared(each: ExportOption) -> Declaration:
 
 
 def _export(
-    target: ExportTarget, folders: tuple[Path, ...], prices: Path | None, quiet: bool, values: dict[str, Any]
+    target: ExportTarget,
+    folders: tuple[Path, ...],
+    prices: Path | None,
+    quiet: bool,
+    format: Format,
+    values: dict[str, Any],
 ) -> int:
     from recallbench.cli.bars import listener
 
@@ -93,6 +110,14 @@ def _export(
         print(f"recallbench: {visible(f'{folder} was left out: {reason}')}", file=sys.stderr)
     if done.recorded.repeated:
         print(f"recallbench: folders whose run another one brought: {done.recorded.repeated}", file=sys.stderr)
+    if format != "text":
+        left_out = [{"folder": str(folder), "reason": reason} for folder, reason in done.recorded.left_out]
+        document = {"target": target.name, "sentences": done.sentences, "left_out": left_out}
+        if done.document:
+            document["document"] = done.document
+        sheet = Table(("what happened",), [(sentence,) for sentence in done.sentences])
+        show(Printed(target.summary, done.sentences, document, own_sheet=sheet), format)
+        return 0
     if done.document:
         print(done.document, end="")
     for sentence in done.sentences:

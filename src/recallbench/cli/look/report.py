@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recallbench.cli.command import PATH, VARIABLES, argument, command, flag, option
+from recallbench.cli import options
+from recallbench.cli.command import PATH, VARIABLES, argument, command, flag, former, option
+from recallbench.cli.printing import show
+from recallbench.reports.printing.printed import Format, Printed
+from recallbench.reports.table import Table
 
-EXAMPLES = "Examples: recallbench report results/0.4.2_20261119; recallbench report DIR --with-text --out page.html."
+EXAMPLES = "Examples: recallbench report results/0.4.2_20261119; recallbench report DIR --with-text --save page.html."
 
 
 @command(
     argument("results", "Result folders.", nargs=-1, required=True, metavar="DIR...", type=PATH),
-    option("out", "Where the page of a single result goes [default: DIR.html, beside the folder].", type=PATH),
+    option(
+        "save", "The file that the page of a single result goes to [default: DIR.html, beside the folder].", type=PATH
+    ),
+    former("out", "save", type=PATH),
     flag("with-text", "Show the texts that the folder holds: corpus text, which its licence may not let you publish."),
+    *options.FORMAT,
     epilog=f"{EXAMPLES} {VARIABLES}",
 )
-def report(results: tuple[Path, ...], out: Path | None, with_text: bool) -> int:
+def report(results: tuple[Path, ...], save: Path | None, with_text: bool, format: Format) -> int:
     """Write a page for a result beside its folder, as DIR.html: picture, kinds, latency, failures.
 
     One file that asks for nothing from elsewhere. Texts are shown with --with-text alone, and only where the folder was
@@ -27,12 +35,17 @@ def report(results: tuple[Path, ...], out: Path | None, with_text: bool) -> int:
     from recallbench.results.known_texts import row_texts
     from recallbench.results.result import open_with_manifest
 
-    if out is not None and len(results) > 1:
-        raise UsageError("--out names one page", expected="one result", found=f"{len(results)} results")
+    if save is not None and len(results) > 1:
+        raise UsageError("--save names one page", expected="one result", found=f"{len(results)} results")
+    pages = []
     for folder in results:
         result = open_with_manifest(folder)
         texts = row_texts(folder) if with_text else None
-        target = out or folder.resolve().with_name(f"{folder.resolve().name}.html")
+        target = save or folder.resolve().with_name(f"{folder.resolve().name}.html")
         write_output(target, page_of(result, result.metrics, texts))
-        print(target)
+        pages.append((str(folder), str(target)))
+    written = Table(("result", "page"), pages, caption="Pages that were written")
+    document = {"pages": written.records()}
+    parts = [target for _, target in pages]
+    show(Printed("Pages that were written", parts, document, own_sheet=written), format)
     return 0

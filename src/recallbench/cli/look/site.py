@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recallbench.cli import options
-from recallbench.cli.command import EPILOG, PATH, argument, choice, command, flag, option
-from recallbench.reports.table import Part, Table, print_parts
+from recallbench.cli.command import EPILOG, PATH, argument, command, flag, former, option
+from recallbench.cli.printing import show
+from recallbench.reports.printing.printed import Format, Printed
+from recallbench.reports.table import Part, Table
 
 if TYPE_CHECKING:
     from recallbench.site.choices import SiteChoices
     from recallbench.site.making import Site
 
 EXAMPLES = (
-    "Examples: recallbench site benchmarks/locomo/results --out site; recallbench site results published "
-    "theirs.trec --out public --copy --gate 'p95 < 20ms'."
+    "Examples: recallbench site benchmarks/locomo/results --folder site; recallbench site results published "
+    "theirs.trec --folder public --copy --gate 'p95 < 20ms'."
 )
 
 
@@ -30,7 +32,8 @@ EXAMPLES = (
         metavar="DIR...",
         type=PATH,
     ),
-    option("out", "The folder of the site; an earlier site there is replaced.", required=True, type=PATH),
+    option("folder", "The folder of the site; an earlier site there is replaced.", type=PATH),
+    former("out", "folder", type=PATH),
     option(
         "measures",
         "Measures, separated by commas; the first one decides and is drawn.",
@@ -55,14 +58,14 @@ EXAMPLES = (
     options.TIES,
     flag("fresh", "Audit everything again, also what was audited before with the same bytes."),
     options.CACHE_DIR,
-    choice("format", "How the outcome is printed.", ["text", "json"], default="text"),
+    *options.FORMAT,
     options.QUIET,
     options.CONFIG,
     epilog=f"{EXAMPLES} Exit codes: 0 something is on the board, 1 nothing was admitted. {EPILOG}",
 )
 def site(
     places: tuple[Path, ...],
-    out: Path,
+    folder: Path | None,
     measures: str,
     gate: tuple[str, ...],
     prices: Path | None,
@@ -73,7 +76,7 @@ def site(
     ties: str,
     fresh: bool,
     cache_dir: Path | None,
-    format: str,
+    format: Format,
     quiet: bool,
 ) -> int:
     """Write a static site: a board of audited results, their history, pictures, sweeps, and what is kept out.
@@ -85,18 +88,26 @@ def site(
     published are judged again and marked so. The pages ask for nothing from elsewhere; equal input gives equal bytes.
     """
     from recallbench.cli.bars import listener
+    from recallbench.errors import UsageError
     from recallbench.site.making import make_site
     from recallbench.site.places import find_places
     from recallbench.site.writing import refuse_other, write_site
 
+    if folder is None:
+        raise UsageError(
+            "a site needs a folder",
+            expected="--folder DIR",
+            found="none",
+            remedy="recallbench site DIR... --folder site",
+        )
     chosen = _choices(measures, gate, prices, corpus_file, ties, verified, copy, title)
     choices = replace(chosen, cache_dir=cache_dir)
     if not fresh:
         choices = replace(choices, kept_audits=cache_dir or options.default_cache())
-    refuse_other(out)
-    made = make_site(find_places(places), out, choices, listener(quiet))
-    write_site(out, made.files)
-    _show(made, out, format)
+    refuse_other(folder)
+    made = make_site(find_places(places), folder, choices, listener(quiet))
+    write_site(folder, made.files)
+    show(_printed(made, folder), format)
     return 1 if made.is_empty else 0
 
 
@@ -146,45 +157,41 @@ def _choices(
     )
 
 
-def _show(made: Site, out: Path, format: str) -> None:
-    import json
-
-    from recallbench.site.index_page import summary
-    from recallbench.site.making import INDEX
+def _printed(made: Site, folder: Path) -> Printed:
+    from recallbench.site.outcome import conclusion
 
     board = made.board
-    if format == "json":
-        document = {
-            "site": str(out),
-            "admitted": board.admitted,
-            "rescored": board.rescored,
-            "histories": made.histories,
-            "studies": len(made.studies),
-            "groups": [
-                {
-                    "asked": group.asked,
-                    "results": [entry.name for entry in group.entries],
-                    "apart": board.why_apart(group),
-                }
-                for group in board.groups
-            ],
-            "kept_out": [{"place": each.place.name, "reason": each.reason} for each in board.apart],
-        }
-        print(json.dumps(document, indent=1))
-        return
+    document = {
+        "site": str(folder),
+        "admitted": board.admitted,
+        "rescored": board.rescored,
+        "histories": made.histories,
+        "studies": len(made.studies),
+        "groups": [
+            {
+                "asked": group.asked,
+                "results": [entry.name for entry in group.entries],
+                "apart": board.why_apart(group),
+            }
+            for group in board.groups
+        ],
+        "kept_out": [{"place": each.place.name, "reason": each.reason} for each in board.apart],
+    }
     rows = [
         [str(number), group.asked, str(len(group.entries)), str(len(group.rescored)), board.why_apart(group) or "–"]
         for number, group in enumerate(board.groups, 1)
     ]
+    groups = Table(["group", "asked", "audited", "re-scored", "why apart from group 1"], rows, caption="On the board")
     parts: list[Part] = []
     if rows:
-        parts += [Table(["group", "asked", "audited", "re-scored", "why apart from group 1"], rows), ""]
+        parts += [groups, ""]
     parts += [f"kept out: {each.place.name}: {each.reason}" for each in board.apart]
     if made.unlinked:
         which = "folder is" if made.unlinked == 1 else "folders are"
         parts.append(
             f"{made.unlinked} {which} not linked: the site shares nothing with them but the root. --copy writes the "
-            "pages of results into it, or name an --out near them."
+            "pages of results into it, or name a --folder near them."
         )
-    told = "Nothing was admitted, and the page says so" if made.is_empty else summary(board, len(made.studies))[:-1]
-    print_parts(*parts, f"{told}. Open {out / INDEX}.")
+    if parts and parts[-1] == "":
+        parts.pop()
+    return Printed("A board of results", parts, document, conclusion(made, folder), own_sheet=groups)

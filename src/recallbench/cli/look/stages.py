@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recallbench.cli import options
 from recallbench.cli.command import PATH, VARIABLES, argument, choice, command, option, typed
-from recallbench.reports.table import Table, print_parts
+from recallbench.cli.printing import show
+from recallbench.reports.printing.printed import Format, Printed
+from recallbench.reports.table import Table
 
 if TYPE_CHECKING:
-    from recallbench.reports.stages.document import StageDocument
     from recallbench.retrieval.stages.stage import Kind
     from recallbench.scoring.gold_moves import Way
 
@@ -27,10 +29,10 @@ EXAMPLES = "Examples: recallbench stages; recallbench stages results/0.4.2_20261
     choice("questions", "Name the questions whose gold a stage moved this way.", ["promoted", "demoted", "lost"]),
     option("stage", "Only the questions of this stage, by its name in the pipeline."),
     option("prices", "A TOML file with your own prices [default: dated estimates that come along].", type=PATH),
-    choice("format", "How it is printed.", ["text", "markdown", "csv", "json", "html"], default="text"),
+    *options.FORMAT,
     epilog=f"{EXAMPLES} {VARIABLES}",
 )
-def stages(result: Path | None, questions: Way | None, stage: str | None, prices: Path | None, format: str) -> int:
+def stages(result: Path | None, questions: Way | None, stage: str | None, prices: Path | None, format: Format) -> int:
     """List the stages that a pipeline can have, or show what each stage of a result's pipeline did.
 
     For each stage: the rankings it changed, gold promoted into and demoted out of the top 10, the ceiling of what it
@@ -38,40 +40,35 @@ def stages(result: Path | None, questions: Way | None, stage: str | None, prices
     and p95, its tokens, and their price.
     """
     from recallbench.errors import UsageError
+    from recallbench.reports.stages import document as report
     from recallbench.reports.stages.of_result import stage_document
     from recallbench.results.costs.prices import read_prices
     from recallbench.results.result import open_with_manifest
 
     if result is None:
-        if given := typed("questions", "stage", "prices", "format"):
+        if given := typed("questions", "stage", "prices"):
             raise UsageError(f"{given} is about a result", expected="recallbench stages DIR", found="no folder")
-        _list()
+        show(_listed(), format)
         return 0
     if stage is not None and questions is None:
         raise UsageError(
             "--stage goes with --questions", expected="--questions promoted, demoted or lost", found="none"
         )
-    _print(stage_document(open_with_manifest(result), questions, stage, read_prices(prices)), format)
+    document = stage_document(open_with_manifest(result), questions, stage, read_prices(prices))
+    printed = Printed(
+        report.title(document),
+        report.parts(document),
+        document.model_dump(mode="json"),
+        report.conclusion(document),
+        own_markdown=report.markdown(document),
+        own_page=report.page(document) if format == "html" else "",
+        own_sheet=report.sheet(document),
+    )
+    show(printed, format)
     return 0
 
 
-def _print(document: StageDocument, format: str) -> None:
-    from recallbench.escaping.document import plain
-    from recallbench.reports.stages import document as report
-
-    if format == "json":
-        print(plain(document.model_dump_json(indent=1)))
-    elif format == "csv":
-        print(report.sheet(document).csv(), end="")
-    elif format == "markdown":
-        print(report.markdown(document), end="")
-    elif format == "html":
-        print(report.page(document), end="")
-    else:
-        print_parts(*report.parts(document))
-
-
-def _list() -> None:
+def _listed() -> Printed:
     from recallbench.retrieval.stages.registry import METHODS, options_of, stage_class
 
     by_class: dict[str, tuple[Kind, list[str]]] = {}
@@ -79,13 +76,17 @@ def _list() -> None:
         for method, path in methods.items():
             by_class.setdefault(path, (kind, []))[1].append(method)
     known = [(kind, methods, stage_class(kind, methods[0])) for kind, methods in by_class.values()]
-    print_parts(
-        Table(("kind", "method", "what it does"), [(kind, ", ".join(m), stage.summary) for kind, m, stage in known])
+    what = Table(
+        ("kind", "method", "what it does"),
+        [(kind, ", ".join(m), stage.summary) for kind, m, stage in known],
+        caption="The stages that a pipeline can have",
     )
-    print("\nwhat the table of a stage in a pipeline's file may hold beside kind, method and a name of its own:")
     rows = [
         (kind, ", ".join(methods), f"{option.name} = {'|'.join(option.values) or '…'}", option.description)
         for kind, methods, _ in known
         for option in options_of(kind, methods[0])
     ]
-    print_parts(Table(("kind", "method", "option", "what it decides"), rows))
+    settable = "what the table of a stage in a pipeline's file may hold beside kind, method and a name of its own:"
+    decides = Table(("kind", "method", "option", "what it decides"), rows, caption="What can be set of each")
+    document = {"stages": what.records(), "options": decides.records()}
+    return Printed("The stages of a pipeline", [what, "", settable, decides], document)

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recallbench.cli import options
-from recallbench.cli.command import EPILOG, PATH, argument, choice, command, option
-from recallbench.escaping.document import plain
-from recallbench.reports.table import Part, print_parts
+from recallbench.cli.command import EPILOG, PATH, argument, command, option
+from recallbench.cli.printing import show
+from recallbench.reports.printing.printed import Format, Printed
+from recallbench.reports.table import Part
 
 if TYPE_CHECKING:
     from recallbench.compare.entrant import Entrant
@@ -35,7 +36,7 @@ EXAMPLES = (
         type=PATH,
     ),
     option("measures", "Measures, separated by commas; the first one decides.", default="recall_any@10,mrr@50"),
-    choice("format", "How the table is printed.", ["text", "markdown", "csv", "json", "html"], default="text"),
+    *options.FORMAT,
     option("plot", "Draw the first measure into this SVG file, with intervals, BM25, chance and ceiling.", type=PATH),
     option("qrels", "TREC judgements for the runs [default: the gold of the first result folder].", type=PATH),
     option(
@@ -51,7 +52,7 @@ EXAMPLES = (
 def table(
     results: tuple[Path, ...],
     measures: str,
-    format: str,
+    format: Format,
     plot: Path | None,
     qrels: Path | None,
     corpus_file: tuple[Path, ...],
@@ -157,22 +158,22 @@ def _published(path: Path, base: Rankings | None, measures: Sequence[Measure], c
     return placed_entrant(str(path), run, base)
 
 
-def _print(ranked: Standings, format: str) -> None:
+def _print(ranked: Standings, format: Format) -> None:
     from recallbench.reports import standings as report
     from recallbench.reports.units.unit_table import unit_sentences, unit_table
 
-    if format == "json":
-        print(plain(ranked.model_dump_json(indent=1)))
-    elif format == "csv":
-        print(report.sheet(ranked).csv(), end="")
-    elif format == "markdown":
-        print(report.markdown(ranked), end="")
-    elif format == "html":
-        print(report.page(ranked), end="")
-    else:
-        parts: list[Part] = [report.title(ranked), "", report.table(ranked)]
-        if ranked.apart:
-            parts += ["", report.apart_table(ranked)]
-        for units in ranked.units:
-            parts += ["", unit_table(units), "", *unit_sentences(units)]
-        print_parts(*parts, "", *report.reading(ranked))
+    parts: list[Part] = [report.title(ranked), "", report.table(ranked)]
+    if ranked.apart:
+        parts += ["", report.apart_table(ranked)]
+    for units in ranked.units:
+        parts += ["", unit_table(units), "", *unit_sentences(units)]
+    printed = Printed(
+        report.title(ranked),
+        [*parts, "", *report.reading(ranked)],
+        ranked.model_dump(mode="json"),
+        report.conclusion(ranked),
+        own_markdown=report.markdown(ranked),
+        own_page=report.page(ranked) if format == "html" else "",
+        own_sheet=report.sheet(ranked),
+    )
+    show(printed, format)

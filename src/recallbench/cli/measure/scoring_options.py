@@ -11,7 +11,7 @@ from recallbench.corpora.matching import options as matching_options
 TEXTS = "The texts behind ids, for --match: JSON Lines with _id (or id) and text."
 GOLD = "What is relevant: TREC or BEIR qrels, JSON Lines (query, relevant), or {query: {id: grade}}."
 TABLE = (
-    option("k", "How many of the first hits count.", type=int, default=10),
+    option("k", options.K_HELP, type=int, default=10),
     option("by", "Also show the means by `kind`, or by another field of the queries, as tenant or scope."),
     option("ks", "Show precision and recall at these depths, as 1,3,5,10,20, and the best F1."),
     option("plot", "Draw --ks into this SVG file.", type=PATH),

@@ -2,26 +2,51 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import click
 
-from recallbench.cli.command import PATH, VARIABLES, Whole, argument, choice, command, flag, is_given, option, typed
+from recallbench.cli import options
+from recallbench.cli.command import (
+    PATH,
+    VARIABLES,
+    Whole,
+    argument,
+    choice,
+    command,
+    flag,
+    former,
+    is_given,
+    option,
+    typed,
+)
+from recallbench.cli.printing import show
 from recallbench.errors import UsageError
-from recallbench.escaping.document import plain
-from recallbench.reports.table import print_parts
+from recallbench.reports.printing.printed import Format, Printed
 
 EXAMPLES = (
-    "Examples: recallbench canary team --log recalls.jsonl --result base --stale-after 30d --out team-canary; "
+    "Examples: recallbench canary team --log recalls.jsonl --result base --stale-after 30d --folder team-canary; "
     "recallbench evaluate team-canary; recallbench canary team-canary --check --log recalls.jsonl; recallbench canary "
-    "team-canary --refresh --log recalls.jsonl --result base --out team-canary-2. The bundled corpora canary-locomo "
+    "team-canary --refresh --log recalls.jsonl --result base --folder team-canary-2. The bundled corpora canary-locomo "
     "and canary-longmemeval are something else: miniatures to try the program with."
 )
 OF_CHECK = ("source", "log", "result", "skip_bad", "drift", "format")
-OF_DRAW = ("n", "log", "result", "hard", "hard_rank", "by", "split", "seed", "stale_after", "skip_bad", "out", "format")
+OF_DRAW = (
+    "n",
+    "log",
+    "result",
+    "hard",
+    "hard_rank",
+    "by",
+    "split",
+    "seed",
+    "stale_after",
+    "skip_bad",
+    "folder",
+    "format",
+)
 OF_REFRESH = (
     "source",
     "n",
@@ -32,14 +57,14 @@ OF_REFRESH = (
     "seed",
     "stale_after",
     "skip_bad",
-    "out",
+    "folder",
     "keep",
     "format",
 )
 
 
 @command(
-    argument("folder", "A labelled set; with --check or --refresh a canary.", metavar="DIR", type=PATH),
+    argument("place", "A set of your own; with --check or --refresh a canary.", metavar="DIR", type=PATH),
     option("n", "How many questions to draw, 100 to 300.", type=int, default=200),
     option(
         "log",
@@ -64,7 +89,8 @@ OF_REFRESH = (
     choice("by", "What is drawn in proportion.", ["kind,tenant", "kind", "tenant"], default="kind,tenant"),
     option("split", "The split of the set, whose judgements are qrels/<split>.tsv [default: test]."),
     option("seed", "The seed by which questions are drawn.", type=int, default=42),
-    option("out", "The folder of the canary; it must not exist yet [default: DIR-canary].", type=PATH),
+    option("folder", "The folder of the canary; it must not exist yet [default: DIR-canary].", type=PATH),
+    former("out", "folder", type=PATH),
     option("stale-after", "When it is to be drawn anew: 30d (d, w, m, y), 2027-01-31, or 5000q for so many recalls."),
     flag("check", "Say whether the canary DIR is fresh, and why; exit 1 when it is stale."),
     option(
@@ -73,7 +99,7 @@ OF_REFRESH = (
         type=click.FloatRange(0, 1, min_open=True),
         default=0.1,
     ),
-    flag("refresh", "Draw the canary DIR anew, as it was drawn, into --out."),
+    flag("refresh", "Draw the canary DIR anew, as it was drawn, into --folder."),
     option(
         "keep",
         "With --refresh: the share of each stratum that stays, of questions that are unchanged in the set; more where "
@@ -83,11 +109,11 @@ OF_REFRESH = (
     ),
     option("source", "With --check and --refresh: the set that the canary is from, where it has moved.", type=PATH),
     flag("skip-bad", "Pass over lines of the log that can't be read as a recall."),
-    choice("format", "How it is printed.", ["text", "json"], default="text"),
+    *options.FORMAT,
     epilog=f"{EXAMPLES} {VARIABLES}",
 )
 def canary(
-    folder: Path,
+    place: Path,
     log: tuple[Path, ...],
     result: tuple[Path, ...],
     check: bool,
@@ -95,14 +121,14 @@ def canary(
     drift: float,
     source: Path | None,
     skip_bad: bool,
-    format: str,
+    format: Format,
     **of_draw: Any,
 ) -> int:
-    """Draw 100 to 300 questions of a labelled set like production asks: a set of its own, to measure every day.
+    """Draw 100 to 300 questions of your own set like production asks: a small set to measure every day.
 
     Kinds and tenants are drawn in the proportions of the log, and within them hard questions in theirs, so
     that the plain mean is that of production's mix; --hard draws more of them, and says what that does to the mean.
-    The folder is a labelled set for `evaluate`, `gate`, `compare`, `latency` and `sweep`, and its canary.json says how
+    The folder is a set for `evaluate`, `gate`, `compare`, `latency` and `sweep`, and its canary.json says how
     it was drawn, what it can detect and when it is stale, which is told wherever it is measured.
     """
     if check and refresh:
@@ -113,8 +139,8 @@ def canary(
     if unfitting := typed(*others):
         raise UsageError(f"{unfitting} is not for {asked}", expected=f"{asked} without it", found=unfitting)
     if check:
-        return _check(folder, log, result, drift, source, skip_bad, format)
-    return _draw(folder, log, result, refresh, source, skip_bad, format, **of_draw)
+        return _check(place, log, result, drift, source, skip_bad, format)
+    return _draw(place, log, result, refresh, source, skip_bad, format, **of_draw)
 
 
 def _check(
@@ -124,9 +150,9 @@ def _check(
     drift: float,
     source: Path | None,
     skip_bad: bool,
-    format: str,
+    format: Format,
 ) -> int:
-    from recallbench.reports.canary.check import check_lines
+    from recallbench.reports.canary.check import check_lines, check_table, conclusion
     from recallbench.studies.logs.canary.freshness import check_canary
 
     if len(results) > 1:
@@ -134,21 +160,25 @@ def _check(
     checked = check_canary(
         folder, date.today(), logs, results[0] if results else None, drift, source=source, skip_bad=skip_bad
     )
-    if format == "json":
-        print(plain(checked.model_dump_json(indent=1)))
-    else:
-        print_parts(*check_lines(checked))
+    lines = check_lines(checked)
+    sheet = check_table(checked)
+    show(
+        Printed(
+            "Whether a canary is fresh", lines, checked.model_dump(mode="json"), conclusion(checked), own_sheet=sheet
+        ),
+        format,
+    )
     return 1 if checked.stale else 0
 
 
 def _draw(
-    folder: Path,
+    place: Path,
     log: tuple[Path, ...],
     result: tuple[Path, ...],
     refresh: bool,
     source: Path | None,
     skip_bad: bool,
-    format: str,
+    format: Format,
     *,
     n: int,
     hard: float | None,
@@ -156,11 +186,11 @@ def _draw(
     by: str,
     split: str | None,
     seed: int,
-    out: Path | None,
+    folder: Path | None,
     stale_after: str | None,
     keep: float,
 ) -> int:
-    from recallbench.reports.canary.drawn import drawn_parts
+    from recallbench.reports.canary.drawn import conclusion, drawn_parts
     from recallbench.studies.logs.canary.canary import CanaryRequest, draw_canary, refresh_request
     from recallbench.studies.logs.canary.stale_after import parse_stale_after
 
@@ -168,12 +198,14 @@ def _draw(
         raise UsageError(
             "two results make the pairs", expected="--result once or twice", found=f"{len(result)} of them"
         )
-    if refresh and out is None:
-        raise UsageError("--refresh needs --out", expected="--out NEW, the folder of the new canary", found="none")
+    if refresh and folder is None:
+        raise UsageError(
+            "--refresh needs --folder", expected="--folder NEW, the folder of the new canary", found="none"
+        )
     today = date.today()
     request = CanaryRequest(
-        source if source is not None and refresh else folder,
-        out or _beside(folder),
+        source if source is not None and refresh else place,
+        folder or _beside(place),
         split,
         n,
         seed,
@@ -189,14 +221,10 @@ def _draw(
     if refresh:
         fields = {"n": "n", "seed": "seed", "hard": "hard", "hard_rank": "rank"}
         given = [field for name, field in fields.items() if is_given(name)]
-        request = refresh_request(folder, request, given, today)
+        request = refresh_request(place, request, given, today)
     record = draw_canary(request, today)
-    if format == "json":
-        print(plain(record.model_dump_json(indent=1)))
-    else:
-        print_parts(*drawn_parts(record, str(request.folder)))
-    if record.stale_after is None:
-        print("recallbench: with --stale-after 30d the canary says itself when it is stale", file=sys.stderr)
+    told = conclusion(record, str(request.folder))
+    show(Printed("A canary", drawn_parts(record), record.model_dump(mode="json"), told), format)
     return 0
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import options
-from recallbench.cli.command import PATH, VARIABLES, Whole, argument, choice, command, flag, option, typed
+from recallbench.cli.command import PATH, VARIABLES, Whole, argument, choice, command, flag, former, option, typed
+from recallbench.cli.printing import show
 from recallbench.corpora.matching import options as matching_options
-from recallbench.escaping.document import plain
 from recallbench.escaping.terminal import visible
-from recallbench.reports.table import print_parts
+from recallbench.reports.printing.printed import Format, Printed
 from recallbench.scoring.depth import DEEPEST
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from recallbench.scoring.quantiles import Rule
 
 EXAMPLES = (
-    "Examples: recallbench sample recalls.jsonl --n 200 --by kind --out sample.jsonl; recallbench label DIR --queries "
+    "Examples: recallbench sample recalls.jsonl --n 200 --by kind --save sample.jsonl; recallbench label DIR --queries "
     "sample.jsonl; recallbench sample recalls.jsonl --labels DIR/gold.jsonl; … --labels expected.jsonl --match tokens."
 )
 MEASURES = ("recall_any", "recall_frac", "precision", "mrr", "ndcg")
@@ -33,9 +33,10 @@ MEASURES = ("recall_any", "recall_frac", "precision", "mrr", "ndcg")
     option("n", "How many distinct queries to draw.", type=Whole(1), default=200),
     option("by", "The field that groups recalls: each of its values is drawn from.", default="kind"),
     option("seed", "The seed by which queries are drawn.", type=int, default=42),
-    option("out", "Where to write the sample [default: print it].", type=PATH),
-    option("labels", "The labelled sample: score the log by it, and draw nothing.", type=PATH),
-    option("k", "Depth of the measures, with --labels.", type=Whole(1, DEEPEST), default=10),
+    option("save", "The file that the sample is written to [default: print it].", type=PATH),
+    former("out", "save", type=PATH),
+    option("labels", "The sample with its answers: score the log by it, and draw nothing.", type=PATH),
+    option("k", options.K_HELP, type=Whole(1, DEEPEST), default=10),
     *options.of_corpus(*matching_options.LOG_OPTIONS),
     options.RANDOM_MATCHES,
     options.PRECISION,
@@ -46,7 +47,7 @@ MEASURES = ("recall_any", "recall_frac", "precision", "mrr", "ndcg")
         default="nearest-rank",
     ),
     flag("skip-bad", "Pass over lines that can't be read as a recall, and count them."),
-    choice("format", "How scores are printed.", ["text", "markdown", "json"], default="text"),
+    *options.FORMAT,
     epilog=f"{EXAMPLES} {VARIABLES}",
 )
 def sample(
@@ -54,13 +55,13 @@ def sample(
     n: int,
     by: str,
     seed: int,
-    out: Path | None,
+    save: Path | None,
     labels: Path | None,
     k: int,
     precision: str,
     percentiles: Rule,
     skip_bad: bool,
-    format: str,
+    format: Format,
     allow_random_matches: bool,
     **of_matching: Any,
 ) -> int:
@@ -75,20 +76,20 @@ def sample(
     from recallbench.corpora.recall_log import RecallLog, describe_skipped
     from recallbench.errors import UsageError
 
-    if labels is not None and out is not None:
-        raise UsageError("--out is for the sample", expected="--labels FILE, or --out FILE", found="both")
-    of_scores = ("match", "match_threshold", "match_chunk", "allow_random_matches", "precision", "percentiles")
+    if labels is not None and save is not None:
+        raise UsageError("--save is for the sample", expected="--labels FILE, or --save FILE", found="both")
+    of_scores = ("k", "match", "match_threshold", "match_chunk", "allow_random_matches", "precision", "percentiles")
     if labels is None and (unfitting := typed(*of_scores)):
         raise UsageError(f"{unfitting} is for scoring", expected="--labels FILE", found="no labels")
     matching = options.take_matching(of_matching, of_log=True)
-    if out is not None and out.exists():
+    if save is not None and save.exists():
         raise UsageError(
-            f"{out} exists already", expected="a new file: labels are never overwritten", found="an existing file",
-            remedy="name another --out",
+            f"{save} exists already", expected="a new file: labels are never overwritten", found="an existing file",
+            remedy="name another --save",
         )  # fmt: skip
     read = RecallLog(log, by, skip_bad)
     if labels is None:
-        done = _draw(read, n, seed, out)
+        done = _draw(read, n, seed, save, format)
     else:
         over = {"precision": "(retrieved)"} if precision == "retrieved" else {}
         measures = [f"{name}@{k}{over.get(name, '')}" for name in MEASURES]
@@ -100,16 +101,18 @@ def sample(
     return done
 
 
-def _draw(log: RecallLog, n: int, seed: int, out: Path | None) -> int:
+def _draw(log: RecallLog, n: int, seed: int, save: Path | None, format: Format) -> int:
     from recallbench.cli.output_file import write_output
+    from recallbench.cli.printing import conclude
+    from recallbench.studies.logs.sampled import conclusion, sample_table
     from recallbench.studies.logs.sampling import draw_sample
 
     drawn = draw_sample(log, n, seed)
     text = "".join(f"{line}\n" for line in drawn.lines())
-    if out is None:
+    if save is None and format == "text":
         print(text, end="")
-    else:
-        write_output(out, text, overwrite=False)
+    elif save is not None:
+        write_output(save, text, overwrite=False)
     parts = ", ".join(
         f"{name or '(none)'} {drawn.sample_sizes[name]} of {count} {'recall' if count == 1 else 'recalls'}"
         for name, count in sorted(drawn.recalls.items())
@@ -117,6 +120,19 @@ def _draw(log: RecallLog, n: int, seed: int, out: Path | None) -> int:
     count = len(drawn.queries)
     summary = f"recallbench: {count} {'query' if count == 1 else 'queries'} by {log.by}: {parts}"
     print(visible(summary), file=sys.stderr)
+    told = conclusion(drawn, log.by, save)
+    if format == "text":
+        # The sample itself is JSON Lines, and alone on stdout.
+        conclude(told, sys.stderr if save is None else sys.stdout)
+        return 0
+    table = sample_table(drawn)
+    document = {
+        "by": log.by,
+        "recalls": dict(drawn.recalls),
+        "drawn": dict(drawn.sample_sizes),
+        "queries": [query.record() for query in drawn.queries],
+    }
+    show(Printed("A sample of logged recalls", [table], document, told, own_sheet=table), format)
     return 0
 
 
@@ -126,7 +142,7 @@ def _score(
     measures: list[str],
     matching: Matching,
     percentiles: Rule,
-    format: str,
+    format: Format,
     allow_random_matches: bool,
 ) -> int:
     from recallbench.reports import log_scores
@@ -136,16 +152,20 @@ def _score(
     scores = score(
         log, labels, list(map(parse, measures)), matching, percentiles, allow_random_matches=allow_random_matches
     )
-    if format == "json":
-        print(plain(scores.model_dump_json(indent=1)))
-    elif format == "markdown":
-        print(log_scores.markdown(scores), end="")
-    else:
-        below = [
-            *log_scores.matched(scores),
-            *log_scores.intervals(scores),
-            *log_scores.abstention(scores),
-            *scores.notes,
-        ]
-        print_parts(log_scores.table(scores), "", *below)
+    below = [
+        *log_scores.matched(scores),
+        *log_scores.intervals(scores),
+        *log_scores.abstention(scores),
+        *scores.notes,
+    ]
+    table = log_scores.table(scores)
+    printed = Printed(
+        "A log, scored by a sample of it",
+        [table, "", *below],
+        scores.model_dump(mode="json"),
+        log_scores.conclusion(scores),
+        own_markdown=log_scores.markdown(scores),
+        own_sheet=table,
+    )
+    show(printed, format)
     return 0

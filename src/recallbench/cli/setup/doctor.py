@@ -6,6 +6,11 @@ from typing import Any
 
 from recallbench.cli import options
 from recallbench.cli.command import argument, command
+from recallbench.cli.printing import show
+from recallbench.reports.printing.printed import Format, Printed
+from recallbench.reports.table import Part, Table
+
+AT_ONCE = "recallbench run canary-locomo --store bm25, which needs none of it"
 
 
 @command(
@@ -19,13 +24,37 @@ from recallbench.cli.command import argument, command
     options.CORPUS_FILE,
     options.CACHE_DIR,
     options.STRICT,
+    *options.FORMAT,
     options.CONFIG,
 )
-def doctor(corpora: tuple[str, ...], strict: bool, **of_run: Any) -> int:
+def doctor(corpora: tuple[str, ...], strict: bool, format: Format, **of_run: Any) -> int:
     """List what a real run needs, and whether it is here."""
+    from dataclasses import asdict
+
     from recallbench.corpora.registry import names
-    from recallbench.runs.dry import print_readiness
+    from recallbench.runs.dry import is_ready, readiness_lines
+    from recallbench.runs.readiness import readiness
+    from recallbench.runs.readiness_conclusion import readiness_conclusion
 
     named = [name for corpus in corpora or ("locomo", "longmemeval") for name in names(corpus)]
-    ready = [print_readiness(options.run_options(corpus=name, **of_run)) for name in named]
-    return 0 if all(ready) or not strict else 3
+    asked = {name: readiness(options.run_options(corpus=name, **of_run)) for name in named}
+    ready = {name: is_ready(rows) for name, rows in asked.items()}
+    lines: list[Part] = []
+    for name, rows in asked.items():
+        lines += [*readiness_lines(name, rows), "READY" if ready[name] else "NOT READY"]
+    sheet = Table(
+        ("corpus", "what", "status", "detail", "what to do"),
+        [(name, row.name, row.status, row.detail, row.remedy) for name, rows in asked.items() for row in rows],
+        caption="What a real run needs",
+    )
+    document = {
+        "corpora": [
+            {"corpus": name, "ready": ready[name], "rows": [asdict(row) for row in rows]}
+            for name, rows in asked.items()
+        ]
+    }
+    told = readiness_conclusion(asked, AT_ONCE)
+    # A page and Markdown have the table, where the terminal has lines that are made to be read from above.
+    parts = lines if format == "text" else [sheet]
+    show(Printed("What a real run needs", parts, document, told, own_sheet=sheet), format)
+    return 0 if all(ready.values()) or not strict else 3

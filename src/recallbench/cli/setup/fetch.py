@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from recallbench.cli import options
 from recallbench.cli.command import argument, command
+from recallbench.cli.printing import show
+from recallbench.reports.printing.fetched import fetched
+from recallbench.reports.printing.printed import Format, Printed
+from recallbench.reports.table import Table
 
 
 @command(
@@ -16,10 +21,11 @@ from recallbench.cli.command import argument, command
         "`recallbench embedders`, or hub:OWNER/NAME@REVISION).",
     ),
     options.CACHE_DIR,
+    *options.FORMAT,
     options.QUIET,
     epilog="",
 )
-def fetch(name: str, cache_dir: Path | None, quiet: bool) -> int:
+def fetch(name: str, cache_dir: Path | None, format: Format, quiet: bool) -> int:
     """Download a corpus or an encoder at its pinned revision and check every hash."""
     from recallbench.cli.bars import listener
     from recallbench.corpora.registry import CORPORA, facts
@@ -31,19 +37,17 @@ def fetch(name: str, cache_dir: Path | None, quiet: bool) -> int:
 
     progress, environ = listener(quiet), dict(os.environ)
     if name in CORPORA:
-        print(fetch_corpus(facts(name, load()), environ, progress))
+        paths: Sequence[Path] = [fetch_corpus(facts(name, load()), environ, progress)]
     elif name.lower().startswith("hub:"):
         from recallbench.embedding.forms.form import EncoderRequest
         from recallbench.embedding.forms.hub_revision import fetch_model
 
         request = EncoderRequest(name, cache_dir or options.default_cache(), environ, progress)
-        for path in fetch_model(request):
-            print(path)
+        paths = fetch_model(request)
     elif name in ENCODERS:
         from recallbench.embedding.weights import fetch_weights
 
-        for path in fetch_weights(name, environ, progress, cache_dir=cache_dir or options.default_cache()):
-            print(path)
+        paths = fetch_weights(name, environ, progress, cache_dir=cache_dir or options.default_cache())
     else:
         raise UsageError(
             f"nothing called {name!r} can be fetched",
@@ -52,4 +56,10 @@ def fetch(name: str, cache_dir: Path | None, quiet: bool) -> int:
             remedy="`recallbench corpora` and `recallbench embedders` list them"
             + you_may_mean(name, [*CORPORA, *ENCODERS]),
         )
+    listed = list(map(str, paths))
+    sheet = Table(("file",), [(path,) for path in listed], caption="Files")
+    document = {"name": name, "files": listed}
+    show(
+        Printed(f"Files of {name}", listed, document, fetched(name, is_corpus=name in CORPORA), own_sheet=sheet), format
+    )
     return 0

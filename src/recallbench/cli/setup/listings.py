@@ -3,74 +3,83 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 from recallbench.cli import options
 from recallbench.cli.command import command
-from recallbench.reports.table import Table, print_parts
+from recallbench.cli.printing import show
+from recallbench.reports.page import Page
+from recallbench.reports.printing.printed import Format, Printed
+from recallbench.reports.table import Part, Table
 
 
-def _print(rows: Sequence[tuple[str, ...]]) -> None:
-    print_parts(Table(rows[0], rows[1:]))
-
-
-@command(epilog="")
-def corpora() -> int:
+@command(*options.FORMAT, epilog="")
+def corpora(format: Format) -> int:
     """List the corpora."""
     from recallbench.corpora.labelled_sets.hub_set import known_sets
     from recallbench.corpora.labelled_sets.hub_tasks import tasks_of
     from recallbench.corpora.registry import ALL, CORPORA, GROUPS, facts
     from recallbench.protocol.frozen import load
 
-    rows = [("corpus", "questions", "segments", "embedder", "licence", "sha256")]
+    rows = []
     for name, entry in CORPORA.items():
         rules = facts(name, load())
         counts = (str(rules.questions), str(rules.segments))
         rows.append((name, *counts, rules.embedder or "minilm", entry.licence or "not stated", rules.sha256))
-    _print(rows)
-    for group, names in GROUPS.items():
-        print(f"{group} is {', '.join(names)}" + (", as far as they are at hand" if group == ALL else ""))
-    print("\nsets of the hub, for `recallbench evaluate`:")
-    _print(
-        [
-            ("set", "repository"),
-            *((f"hub:{name}", f"{hub_set.repo}@{hub_set.revision}") for name, hub_set in known_sets().items()),
-        ]
-    )
-    for name, hub_set in known_sets().items():
-        if tasks := tasks_of(hub_set.repo):
-            print(f"hub:{name}#TASK, one of {', '.join(tasks)}; hub:{name}#TASK/SUBSET for a part of it")
+    head = ("corpus", "questions", "segments", "embedder", "licence", "sha256")
+    every = Table(head, rows, caption="The corpora")
+    sets = {name: f"{hub_set.repo}@{hub_set.revision}" for name, hub_set in known_sets().items()}
+    hub = Table(("set", "repository"), [(f"hub:{name}", place) for name, place in sets.items()])
+    tasks = {name: list(known) for name, each in known_sets().items() if (known := tasks_of(each.repo))}
+    parts: list[Part] = [
+        every,
+        *(
+            f"{group} is {', '.join(names)}" + (", as far as they are at hand" if group == ALL else "")
+            for group, names in GROUPS.items()
+        ),
+        "",
+        "sets of the hub, for `recallbench evaluate`:",
+        hub,
+        *(
+            f"hub:{name}#TASK, one of {', '.join(known)}; hub:{name}#TASK/SUBSET for a part of it"
+            for name, known in tasks.items()
+        ),
+    ]
+    groups = {group: list(names) for group, names in GROUPS.items()}
+    document = {"corpora": every.records(), "groups": groups, "hub_sets": hub.records(), "tasks": tasks}
+    show(Printed("The corpora", parts, document, own_sheet=every), format)
     return 0
 
 
-@command(epilog="")
-def stores() -> int:
+@command(*options.FORMAT, epilog="")
+def stores(format: Format) -> int:
     """List the stores, and what can be set of each."""
     from recallbench.stores.registry import SCHEMES, STORES, store_class
 
     known = {name: store_class(name) for name in STORES}
     known |= {f"{scheme}:": store_class(f"{scheme}://") for scheme in SCHEMES}
-    _print([("store", "what it is"), *((name, kind.summary) for name, kind in known.items())])
-    print("\nwhat --set sets:")
-    rows = [("store", "NAME=VALUE", "also", "what it decides")]
+    every = Table(("store", "what it is"), [(name, kind.summary) for name, kind in known.items()])
+    rows = []
     for name, kind in known.items():
         for option in kind.options:
             values = "|".join(option.values) or "…"
-            rows.append((name, f"{option.name}={values}", option.flag and f"--{option.flag}", option.description))
-    _print(rows)
-    print("\nof a class or function of your own, NAME=VALUE is a parameter of its constructor or its own")
+            also = f"--{option.flag}" if option.flag else ""
+            rows.append((name, f"{option.name}={values}", also, option.description))
+    settable = Table(("store", "NAME=VALUE", "also", "what it decides"), rows)
+    own = "of a class or function of your own, NAME=VALUE is a parameter of its constructor or its own"
+    parts: list[Part] = [every, "", "what --set sets:", settable, "", own]
+    show(Printed("The stores", parts, {"stores": every.records(), "options": settable.records()}), format)
     return 0
 
 
-@command(options.CACHE_DIR, epilog="")
-def embedders(cache_dir: Path | None) -> int:
+@command(options.CACHE_DIR, *options.FORMAT, epilog="")
+def embedders(cache_dir: Path | None, format: Format) -> int:
     """List the encoders, and whether each is here."""
     from recallbench.embedding.encoders import ENCODERS
     from recallbench.embedding.registry import FORMS, encoder_status
 
     place, environ = cache_dir or options.default_cache(), dict(os.environ)
-    rows = [("encoder", "passages", "revision", "pooling", "dimensions", "tokens", "here")]
+    rows: list[tuple[str, ...]] = []
     for name, spec in ENCODERS.items():
         dims = f"{spec.native_dims}" + (
             f" padded to {spec.stored_dims}" if spec.stored_dims != spec.native_dims else ""
@@ -79,23 +88,37 @@ def embedders(cache_dir: Path | None) -> int:
         tokens = f"{spec.max_tokens:,}" + (f", at most {spec.most_tokens:,}" * (spec.max_tokens < spec.most_tokens))
         source = (name, spec.passage.repo, spec.passage.revision, spec.pooling)
         rows.append((*source, dims, tokens, "ready" if ready else remedy))
-    _print([*rows, ("hash", "built in", "", "hashed words", "256 (for dry runs)", "512", "ready")])
-    print("\nan encoder of your own:")
-    _print(
-        [("--embedder", "what it is"), *{form.typed: (form.typed, form.summary) for form in FORMS.values()}.values()]
-    )
+    rows.append(("hash", "built in", "", "hashed words", "256 (for dry runs)", "512", "ready"))
+    every = Table(("encoder", "passages", "revision", "pooling", "dimensions", "tokens", "here"), rows)
+    forms = {form.typed: form.summary for form in FORMS.values()}
+    own = Table(("--embedder", "what it is"), list(forms.items()))
+    parts: list[Part] = [every, "", "an encoder of your own:", own]
+    show(Printed("The encoders", parts, {"encoders": every.records(), "own": own.records()}, own_sheet=every), format)
     return 0
 
 
-@command(epilog="")
-def measures() -> int:
+@command(*options.FORMAT, epilog="")
+def measures(format: Format) -> int:
     """List the measures, each with what it counts."""
     import inspect
 
     from recallbench.scoring.measures.registry import MEASURES
 
+    rows, lines = [], []
     for name, kind in MEASURES.items():
-        print(f"{name}@k\n    {' '.join((inspect.getdoc(kind) or '').split())}")
+        counts = " ".join((inspect.getdoc(kind) or "").split())
         others = [form.format(k="k") + f" ({source})" * bool(source) for form, source in kind.elsewhere]
-        print(f"    elsewhere: {', '.join(others)}\n" if others else "")
+        rows.append((f"{name}@k", counts, ", ".join(others)))
+        lines += [f"{name}@k", f"    {counts}", *([f"    elsewhere: {', '.join(others)}"] if others else []), ""]
+    every = Table(("measure", "what it counts", "elsewhere"), rows, caption="The measures")
+    title = "The measures"
+    printed = Printed(
+        title,
+        lines,
+        {"measures": every.records()},
+        own_markdown="\n".join(every.markdown()),
+        own_page=Page(title, every.html()).html(),
+        own_sheet=every,
+    )
+    show(printed, format)
     return 0

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
+
 from pydantic import Field
 
 from recallbench.reports.part import DocumentPart
-from recallbench.reports.table import Part
+from recallbench.reports.printing.conclusion import Conclusion
+from recallbench.reports.table import Part, Table
 
 
 class StalenessPart(DocumentPart):
@@ -41,9 +44,8 @@ class CanaryCheck(DocumentPart):
 
 
 def check_lines(check: CanaryCheck) -> list[Part]:
-    """Return a line for each reason, the weighted figures, and the verdict."""
-    words = {True: "stale", False: "fresh", None: "can't tell"}
-    lines: list[Part] = [f"{part.what}: {words[part.stale]}: {part.reason}" for part in check.reasons]
+    """Return a line for each reason, and the weighted figures."""
+    lines: list[Part] = [f"{part.what}: {_WORDS[part.stale]}: {part.reason}" for part in check.reasons]
     for part in check.weighted:
         between = "" if part.low is None or part.high is None else f" ({part.low:.4f} to {part.high:.4f})"
         why = "" if between else f" ({part.method})"
@@ -52,8 +54,26 @@ def check_lines(check: CanaryCheck) -> list[Part]:
         )
     if check.weighted:
         lines.append("these intervals are of the draw: the shares of kinds and tenants are taken as known")
+    return lines
+
+
+def check_table(check: CanaryCheck) -> Table:
+    """Return a row for each thing that can make it stale."""
+    rows = [(part.what, _WORDS[part.stale], part.reason) for part in check.reasons]
+    return Table(("what", "is", "reason"), rows)
+
+
+def conclusion(check: CanaryCheck) -> Conclusion:
+    """Return whether the canary still stands for production, and what to do."""
+    canary = shlex.quote(check.canary)
     if check.stale:
-        return [*lines, f"{check.canary} is stale: draw it anew with `recallbench canary DIR --refresh --out NEW`"]
+        why = ", ".join(part.what for part in check.reasons if part.stale)
+        then = f"draw it anew: recallbench canary {canary} --refresh --folder NEW"
+        return Conclusion(f"{check.canary} is stale, by its {why}", "", then, tone="bad")
     untold = [part.what for part in check.reasons if part.stale is None]
-    more = f"; nothing tells of its {' and '.join(untold)}" if untold else ""
-    return [*lines, f"{check.canary} is fresh{more}: go on measuring it, recallbench evaluate {check.canary}"]
+    more = f"nothing tells of its {' and '.join(untold)}" if untold else ""
+    then = f"go on measuring it: recallbench evaluate {canary}"
+    return Conclusion(f"{check.canary} is fresh", more, then, tone="open" if untold else "good")
+
+
+_WORDS = {True: "stale", False: "fresh", None: "can't tell"}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from datetime import date
 
 from recallbench.corpora.labelled_sets.canary_record import CanaryPower, CanaryRecord
 from recallbench.reports.cells import figure, share
+from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.table import Part, Table
 from recallbench.results.canary_part import CanaryPart
 
@@ -13,7 +15,7 @@ THRESHOLD = 0.01
 """The drop of a gate that is given as an example."""
 
 
-def drawn_parts(record: CanaryRecord, folder: str) -> list[Part]:
+def drawn_parts(record: CanaryRecord) -> list[Part]:
     """Return the table of strata, the notes, and what follows."""
     rows = [
         (
@@ -40,8 +42,21 @@ def drawn_parts(record: CanaryRecord, folder: str) -> list[Part]:
         quotable(record),
         *([f"kept from the earlier canary: {len(record.refreshed.kept)} questions"] if record.refreshed else []),
         stale_words(record),
-        f"{folder}: a canary of {record.questions} questions; measure it: recallbench evaluate {folder}",
     ]
+
+
+def conclusion(record: CanaryRecord, folder: str) -> Conclusion:
+    """Return what the canary is good for, and how it is measured."""
+    happened = f"{folder} is a canary of {record.questions} questions"
+    detects, belief = record.detects, ""
+    if detects.drop is None:
+        belief = f"too few to see any drop of {detects.measure}"
+    else:
+        belief = f"a drop of {detects.measure} by {detects.drop:.3f} or more is seen in about 8 of 10 runs"
+    then = f"measure it: recallbench evaluate {shlex.quote(folder)}"
+    if record.stale_after is None:
+        then += "; with --stale-after 30d it would say itself when it is stale"
+    return Conclusion(happened, belief, then, tone="open" if detects.drop is None else "good")
 
 
 def detects_lines(detects: CanaryPower) -> list[str]:
@@ -91,7 +106,7 @@ def canary_lines(canary: CanaryPart | None, today: date) -> list[str]:
     if canary is None:
         return []
     stale = canary.staleness(today.isoformat())
-    lines = [f"canary: {stale}; `recallbench canary DIR --refresh --out NEW` draws it anew"] if stale else []
+    lines = [f"canary: {stale}; `recallbench canary DIR --refresh --folder NEW` draws it anew"] if stale else []
     return lines if canary.proportional else [*lines, f"canary: {quotable(canary)}"]
 
 

@@ -8,8 +8,10 @@ from pydantic import Field
 
 from recallbench.escaping.markdown import code, inline, opening
 from recallbench.escaping.web import html
+from recallbench.reports.comparison import LEVEL, p_text, signed, signed_range
 from recallbench.reports.page import Page, listing
 from recallbench.reports.part import DocumentPart
+from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.stages import table as stage_table
 from recallbench.reports.stages.beside import StageCostPart, StageCosts
 from recallbench.reports.stages.flow import FLOW_STYLE, flow
@@ -59,6 +61,30 @@ def parts(document: StageDocument) -> list[Part]:
     for table in _tables(document):
         printed += ["", f"{table.caption}:", table]
     return [*printed, "", *_reading(document)]
+
+
+def conclusion(document: StageDocument) -> Conclusion | None:
+    """Return which stages are worth having, by the corrected tests; None where questions were asked for by name."""
+    if document.way is not None:
+        return None
+    effects = stage_table.effects_of(document.pipeline)
+    parts = [(name, part) for name, effect in effects.items() for part in effect.without.get(OVERALL, ())]
+    settled = [(name, part) for name, part in parts if part.p_holm is not None and part.p_holm <= LEVEL]
+    gains = list(dict.fromkeys(name for name, part in settled if part.difference > 0))
+    losses = list(dict.fromkeys(name for name, part in settled if part.difference < 0))
+    told = [f"{name} makes it better" for name in gains if name not in losses]
+    told += [f"{name} makes it worse" for name in losses if name not in gains]
+    told += [f"{name} makes one measure better and another worse" for name in gains if name in losses]
+    if not parts:
+        return Conclusion("No stage can be compared with the pipeline without it", tone="open")
+    if not told:
+        belief = "that does not make them worthless: fewer questions show less"
+        return Conclusion("No stage is shown to change what is found", belief, tone="open")
+    _, first = next(pair for pair in settled)
+    numbers = f"{first.measure} {signed(first.difference)} ({signed_range(first.low, first.high)}), {first.n} questions"
+    happened = f"{'; '.join(told)}: {settled[0][0]} {numbers}, p {p_text(first.p_holm or 0.0)}"
+    belief = "p is corrected for all stages and measures above, and decides where an interval says otherwise"
+    return Conclusion(happened, belief, tone="bad" if losses else "good")
 
 
 def markdown(document: StageDocument) -> str:

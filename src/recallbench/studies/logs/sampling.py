@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from typing import Any
 
 from recallbench.corpora.recall_log import Recall, RecallLog
 from recallbench.errors import UsageError
@@ -31,6 +32,22 @@ class SampledQuery:
     """Its place in the order of the draw."""
     latest: Recall
     logged: int = 1
+
+    def record(self) -> dict[str, Any]:
+        """The query as it is labelled: `relevant` is null until someone says which ids are."""
+        recall = self.latest
+        record: dict[str, Any] = {
+            "query_id": sampled_id(recall.stratum, recall.query),
+            "query": recall.query,
+            "relevant": None,
+            **recall.slices,
+            "ranked": list(recall.ids),
+        }
+        if recall.texts:
+            record["texts"] = dict(recall.texts)
+        if recall.at:
+            record["at"] = recall.at
+        return record | {"logged": self.logged}
 
 
 @dataclass(slots=True)
@@ -68,20 +85,7 @@ class QuerySample:
 
     def lines(self) -> Iterator[str]:
         """JSON lines to label: `relevant` is null until someone says which ids are (or none, of kind abstention)."""
-        for query in self.queries:
-            recall = query.latest
-            record: dict[str, object] = {
-                "query_id": sampled_id(recall.stratum, recall.query),
-                "query": recall.query,
-                "relevant": None,
-                **recall.slices,
-                "ranked": list(recall.ids),
-            }
-            if recall.texts:
-                record["texts"] = dict(recall.texts)
-            if recall.at:
-                record["at"] = recall.at
-            yield json_text(record | {"logged": query.logged})
+        return (json_text(query.record()) for query in self.queries)
 
 
 def draw_sample(log: RecallLog, n: int, seed: int) -> QuerySample:

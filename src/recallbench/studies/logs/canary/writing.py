@@ -23,7 +23,7 @@ def refuse_existing(folder: Path) -> None:
             f"{folder} exists already",
             expected="a folder that does not exist: a canary is never overwritten",
             found=f"an existing {'folder' if folder.is_dir() else 'file'}",
-            remedy="name another --out; `recallbench canary DIR --refresh --out NEW` draws a stale one anew",
+            remedy="name another --folder; `recallbench canary DIR --refresh --folder NEW` draws a stale one anew",
         )
 
 
