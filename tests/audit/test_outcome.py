@@ -66,15 +66,15 @@ def test_of_many_checks_the_first_are_named() -> None:
     [
         (
             [FILES, ASIDE],
-            "Nothing contradicts the folder: 1 check passes, and 1 that a result may do without can't tell, and git has "
-            "its files as they are; taken on trust: its times, and that mine returned these rankings; next: "
+            "Nothing contradicts the folder: 1 check passes, and 1 that a result may do without can't tell, and git "
+            "has its files as they are; taken on trust: its times, and that mine returned these rankings; next: "
             "recallbench report r",
             "good",
         ),
         (
             [FILES, UNCOMMITTED],
-            "Nothing contradicts the folder: 1 check passes; not committed: run.trec; next: commit it, then recallbench "
-            "audit r",
+            "Nothing contradicts the folder: 1 check passes; not committed: run.trec; next: commit it, then "
+            "recallbench audit r",
             "open",
         ),
         (
