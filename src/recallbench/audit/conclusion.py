@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 from recallbench.audit.audit import Audit
 from recallbench.audit.gate import Check
-from recallbench.audit.outcome import WORDS, Word, listed, missing_dataset, not_checked, outcome
+from recallbench.audit.outcome import WORDS, Word, missing_dataset, not_checked, outcome
 from recallbench.escaping.terminal import shortened
+from recallbench.reports.conclusions.names import listed
 from recallbench.reports.printing.conclusion import Conclusion, Tone
 
 LONGEST = 100

@@ -9,12 +9,11 @@ from typing import Literal
 from recallbench.audit.decision import decide
 from recallbench.audit.examination import NO_DATASET
 from recallbench.audit.gate import Check
+from recallbench.reports.conclusions.names import listed
 
 Word = Literal["holds", "holds, not committed", "not checked", "does not hold", "blocked"]
 WORDS: tuple[Word, ...] = ("holds", "holds, not committed", "not checked", "does not hold", "blocked")
 """From the best to the worst."""
-NAMED = 3
-"""How many checks the word names; the rest is counted."""
 DATASET = ("RB-DATASET", "RB-F-CORPUS")
 """The checks that say why the dataset is not there."""
 GOLD = "gold"
@@ -69,9 +68,3 @@ def waits_for_dataset(check: Check, checks: Sequence[Check]) -> bool:
 def missing_dataset(checks: Sequence[Check]) -> Check | None:
     """Return the check that says why the dataset is not there; None where it is."""
     return next((check for check in checks if check.code in DATASET and check.status == "cannot-tell"), None)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return the first names, and how many more there are."""
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more

@@ -10,12 +10,13 @@ from typing import Any
 from recallbench.audit.audit import Audit
 from recallbench.audit.conclusion import TONES
 from recallbench.audit.gate import Check
-from recallbench.audit.outcome import listed, outcome
+from recallbench.audit.outcome import outcome
 from recallbench.citing.headline import headline_figures
 from recallbench.citing.keys import PUBLIC, needs_extra, private_key, public_key
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import InputError, UsageError
 from recallbench.reading import document, parsed
+from recallbench.reports.conclusions.names import listed
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.results import manifest
 from recallbench.results.metrics import Metrics
