@@ -1,4 +1,4 @@
-"""The same three queries in every form of a file that `recallbench evaluate --run` reads."""
+"""The same three queries in every form of a file that `recallbench score` reads."""
 
 from __future__ import annotations
 
@@ -53,14 +53,37 @@ RUNS = {
 }
 
 
+def scoring(*words: str | Path) -> list[str | Path]:
+    """The words of `score` for files that are named by --run and --gold, or by --gold alone."""
+    given = list(words)
+    runs = []
+    while "--run" in given:
+        at = given.index("--run")
+        runs.append(given[at + 1])
+        del given[at : at + 2]
+    if not runs:
+        given.remove("--gold")
+    return ["score", *runs[-1:], *given]
+
+
 def table(folder: Path, *words: str | Path, code: int = 0) -> list[str]:
-    done = recallbench("evaluate", *words, cwd=folder)
+    """The lines of the report, without its conclusion."""
+    done = recallbench(*scoring(*words), cwd=folder)
     assert done.returncode == code
-    return done.stdout.splitlines()
+    lines = done.stdout.splitlines()
+    last = max((number for number, line in enumerate(lines) if not line), default=len(lines))
+    return lines if "--format" in words else lines[:last]
+
+
+def conclusion(folder: Path, *words: str | Path, code: int = 0) -> str:
+    """The last line of what is printed."""
+    done = recallbench(*scoring(*words), cwd=folder)
+    assert done.returncode == code
+    return done.stdout.splitlines()[-1]
 
 
 def refused(folder: Path, *words: str, code: int = 2) -> str:
-    done = recallbench("evaluate", *words, cwd=folder)
+    done = recallbench(*scoring(*words), cwd=folder)
     assert done.returncode == code
     assert done.stdout == ""
     return done.stderr

@@ -1,4 +1,4 @@
-"""`recallbench evaluate --run FILE --gold FILE` with a broken file names the fault and loses no other case."""
+"""`recallbench score FILE --gold FILE` with a broken file names the fault and loses no other case."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ def test_a_run_alone_says_that_the_gold_is_missing(tmp_path: Path, run: str) -> 
     message = refused(tmp_path, "--run", "run")
     assert message.startswith("recallbench: nothing says what is relevant\n  expected: --gold FILE")
     assert refused(tmp_path, "--run", "absent").startswith("recallbench: absent: can't be read")
-    assert "what to do: recallbench evaluate --run run --gold FILE" in message
+    assert "what to do: recallbench score run --gold FILE" in message
 
 
 def test_a_line_of_the_gold_that_was_left_out_is_named_beside_csv_too(tmp_path: Path) -> None:

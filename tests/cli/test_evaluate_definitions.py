@@ -1,4 +1,4 @@
-"""Other definitions of measures, grades of 0 and ties in `recallbench evaluate --run FILE --gold FILE`."""
+"""Other definitions of measures, grades of 0 and ties in `recallbench score FILE --gold FILE`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`recallbench evaluate --run FILE --gold FILE`, through the real command line."""
+"""`recallbench score FILE --gold FILE`, through the real command line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from ranking_files import GOLD, GOLDS, KINDS, RANKED, RUNS, lines, refused, table, write, write_ranking_files
+from ranking_files import (
+    GOLD,
+    GOLDS,
+    KINDS,
+    RANKED,
+    RUNS,
+    conclusion,
+    lines,
+    refused,
+    table,
+    write,
+    write_ranking_files,
+)
 
 import recallbench as api
 from commandline import recallbench
@@ -51,6 +63,7 @@ def test_the_command_line_and_the_api_give_the_same_numbers(folder: Path) -> Non
         "f1@3": report.f1,
         "f1_of_means@3": report.f1_of_means,
     }
+    assert document.pop("conclusion")["belief"] == "3 queries are too few to rely on"
     assert document == json.loads(report.table("json", by="kind"))
     text = "\n".join(table(folder, "--gold", "gold.jsonl", "--k", "3", "--by", "kind"))
     assert text == report.table("text", by="kind").rstrip("\n")
@@ -256,7 +269,7 @@ def test_ids_that_the_gold_does_not_know_are_no_recall_of_0(tmp_path: Path, opti
         (("--match", "tokens", "--match-threshold", "2"), "between 0 and 1"),
         (("--texts", "gold.jsonl"), "--texts are for matching by text"),
         (("--compare", "absent.json"), "absent.json"),
-        (("--store", "bm25"), "--store is for a labelled set"),
+        (("--store", "bm25"), "No such option '--store'"),
         (("--precision", "found"), "'found' is not one of 'k', 'retrieved'"),
         (("--percentiles", "median"), "'median' is not one of 'nearest-rank', 'index', 'linear'"),
         (("--percentiles", "index"), "expected: `ms` with each query, in JSON Lines\n  found: no times in gold.jsonl"),
@@ -281,10 +294,93 @@ def test_impossible_options_and_files_are_refused(folder: Path, words: tuple[str
 
 @pytest.mark.marked
 def test_files_and_a_folder_have_options_of_their_own(folder: Path) -> None:
-    assert "nothing to evaluate" in refused(folder)
-    assert "a folder and files at once" in refused(folder, ".", "--gold", "gold.jsonl")
-    assert "--texts is for rankings in files" in refused(folder, ".", "--texts", "corpus.jsonl")
-    assert "--store is for a labelled set" in refused(folder, "--gold", "gold.jsonl", "--store", "bm25")
+    def refusal(*words: str) -> str:
+        done = recallbench("evaluate", *words, cwd=folder)
+        assert (done.returncode, done.stdout) == (2, "")
+        return done.stderr
+
+    assert "nothing to evaluate" in refusal()
+    assert "a folder and files at once" in refusal(".", "--gold", "gold.jsonl")
+    assert "--texts is for rankings in files" in refusal(".", "--texts", "corpus.jsonl")
+    assert "--store is for a set of your own" in refusal("--gold", "gold.jsonl", "--store", "bm25")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("--run best.json --gold gold.jsonl --k 3", "best.json --gold gold.jsonl --k 3", 0),
+        ("--gold gold.jsonl --format json --by kind", "gold.jsonl --format json --by kind", 0),
+        (
+            "--run best.json --gold gold.jsonl --compare gold.jsonl",
+            "best.json --gold gold.jsonl --compare gold.jsonl",
+            0,
+        ),
+        ("--run best.json --gold cut.jsonl --keep-going", "best.json --gold cut.jsonl --keep-going", 1),
+        ("--run best.json --gold cut.jsonl", "best.json --gold cut.jsonl", 2),
+    ],
+)
+def test_the_old_form_prints_and_ends_as_score_does(folder: Path, old: str, new: str, code: int) -> None:
+    write(folder, "cut.jsonl", (folder / "gold.jsonl").read_text() + '{"query"')
+    before = recallbench("evaluate", *old.split(), cwd=folder)
+    after = recallbench("score", *new.split(), cwd=folder)
+    assert (before.returncode, before.stdout, before.stderr) == (code, after.stdout, after.stderr)
+    assert after.returncode == code
+
+
+def test_each_of_the_two_commands_helps_with_its_own_job_alone(tmp_path: Path) -> None:
+    evaluate = recallbench("evaluate", "--help", cwd=tmp_path).stdout
+    score = recallbench("score", "--help", cwd=tmp_path).stdout
+    for name in ("--run ", "--gold ", "--texts ", "--ties "):
+        assert f"  {name}" not in evaluate
+    assert "  --gold " in score
+    for name in ("--store ", "--folder ", "--pipeline "):
+        assert f"  {name}" in evaluate
+        assert f"  {name}" not in score
+
+
+def test_two_runs_without_compare_are_told_apart(folder: Path) -> None:
+    done = recallbench("score", "gold.jsonl", "best.json", cwd=folder)
+    assert done.returncode == 2
+    assert "what to do: recallbench score gold.jsonl --gold GOLD --compare best.json" in done.stderr
+    done = recallbench("score", "a", "b", "c", cwd=folder)
+    assert "what to do: recallbench table a b c --qrels GOLD" in done.stderr
+
+
+def test_the_last_line_says_what_was_found_and_what_to_do(folder: Path) -> None:
+    assert conclusion(folder, "--gold", "gold.jsonl", "--k", "1") == (
+        "The first hit holds 50% of what is relevant (recall_frac@1 0.5000, 95% 0.1500 to 0.8500, 3 queries); "
+        "3 queries are too few to rely on; next: score more of them"
+    )
+    many = {f"q{n}": ["a"] for n in range(40)}
+    write(folder, "many.json", json.dumps(many))
+    write(folder, "worse.json", json.dumps({q: ["x", "a"] for q in many}))
+    assert conclusion(folder, "--run", "worse.json", "--gold", "many.json", "--k", "2") == (
+        "The first 2 hits hold 100% of what is relevant (recall_frac@2 1.0000, 95% 0.9124 to 1.0000, 40 queries); "
+        "the interval says how far the figure for all queries of this sort may lie from it; "
+        "next: recallbench score worse.json --gold many.json --compare OTHER, to see who finds more"
+    )
+    words = ("--run", "many.json", "--gold", "many.json", "--k", "2", "--compare", "worse.json")
+    assert conclusion(folder, *words) == (
+        "worse.json is worse than many.json: mrr@2 -0.5000, 40 queries, p 0.0004; "
+        "p decides, since the differences give no interval; next: keep many.json"
+    )
+
+
+def test_the_last_line_names_failures_first(folder: Path) -> None:
+    write(folder, "cut.jsonl", (folder / "gold.jsonl").read_text() + '{"query"')
+    assert conclusion(folder, "--gold", "cut.jsonl", "--k", "3", "--keep-going", code=1) == (
+        "The first 3 hits hold 100% of what is relevant (recall_frac@3 1.0000, 95% 0.4385 to 1.0000, 3 queries); "
+        "cut.jsonl: 0 of 3 cases failed, and 1 left out; next: mend what is named above, and score again"
+    )
+
+
+def test_a_page_of_the_scores_asks_for_nothing(folder: Path) -> None:
+    page = "\n".join(table(folder, "--gold", "gold.jsonl", "--format", "html"))
+    assert page.startswith("<!DOCTYPE html>")
+    assert "<h1>Scores of 3 queries</h1>" in page
+    assert "too few to rely on" in page
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    assert "https://" not in page
 
 
 def test_the_files_of_a_result_folder_are_named(tmp_path: Path) -> None:
@@ -292,12 +388,12 @@ def test_the_files_of_a_result_folder_are_named(tmp_path: Path) -> None:
     folder.mkdir()
     for name in ("run.trec", "qrels.trec"):
         write(folder, name, "")
-    message = refused(tmp_path, "r", "--ks", "1")
+    message = recallbench("evaluate", "r", "--ks", "1", cwd=tmp_path).stderr
     assert "r is a result, no labelled set" in message
-    assert "score its rankings: recallbench evaluate --run r/run.trec --gold r/qrels.trec" in message
+    assert "score its rankings: recallbench score r/run.trec --gold r/qrels.trec" in message
     write(folder, "qrels.graded.trec", "")
-    message = refused(tmp_path, "r", "--by", "kind")
-    assert "score its rankings: recallbench evaluate --run r/run.trec --gold r/qrels.graded.trec" in message
+    message = recallbench("evaluate", "r", "--by", "kind", cwd=tmp_path).stderr
+    assert "score its rankings: recallbench score r/run.trec --gold r/qrels.graded.trec" in message
 
 
 def test_a_result_folder_can_be_scored_again(tmp_path: Path) -> None:

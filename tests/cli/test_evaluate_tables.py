@@ -210,7 +210,7 @@ def test_a_result_is_no_labelled_set(folder: Path) -> None:
     done = recallbench("evaluate", "result", "--k", "3", cwd=folder)
     assert done.returncode == 2
     assert "result is a result, no labelled set" in done.stderr
-    assert "recallbench evaluate --run result/run.trec --gold result/qrels.graded.trec" in done.stderr
+    assert "recallbench score result/run.trec --gold result/qrels.graded.trec" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,7 @@ def _means(scores: CaseScores) -> dict[str, Any]:
     return {"n": scores.n, **{str(measure): _number(scores.value(measure)) for measure in scores.measures}}
 
 
-def csv(scores: CaseScores, by: str | None) -> str:
+def sheet(scores: CaseScores, by: str | None) -> Table:
     """Return a row for each case, then the means of each slice and of all."""
     columns, matching = scores.columns, str(scores.matching)
     ties, hybrid = (scores.ties,) if scores.ties else (), scores.steps is not None
@@ -170,7 +170,7 @@ def csv(scores: CaseScores, by: str | None) -> str:
     for decided, part in scores.apart.items():
         rows.append(means(f"{MEAN} decided by={decided}", part, "id" if decided == "id" else matching))
     head = ("query", "kind", *map(column, columns), "failure", "matching", *further)
-    return Table(head, [*rows, means(MEAN, scores, matching)]).csv()
+    return Table(head, [*rows, means(MEAN, scores, matching)])
 
 
 def _cell(value: float | None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from recallbench.cases.data_frame import data_frame
-from recallbench.cases.document import csv, document, summary
+from recallbench.cases.document import document, sheet, summary
 from recallbench.cases.report_plot import plot
 from recallbench.cases.scores import CaseScores
 from recallbench.cases.table import PREVIEW, html, markdown, text
@@ -90,7 +90,7 @@ class Report(CaseScores):
             case "markdown":
                 return markdown(self, by) + "\n"
             case "csv":
-                return csv(self, by)
+                return sheet(self, by).csv()
             case "json":
                 return json_text(document(self, by), indent=2) + "\n"
         raise UsageError("no such format", expected="text, markdown, csv or json", found=repr(format))

@@ -25,7 +25,7 @@ from recallbench.interruption import (
 )
 
 HASH_SEED = "42"
-MEASURING = ("run", "versions", "repeat", "evaluate", "grow", "latency", "sweep", "matrix")
+MEASURING = ("run", "versions", "repeat", "evaluate", "score", "grow", "latency", "sweep", "matrix")
 INTERRUPTED = 130
 COMPLETE = "_RECALLBENCH_COMPLETE"
 """The variable by which a shell asks for the words that may come next."""

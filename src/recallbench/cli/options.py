@@ -153,13 +153,11 @@ LABELS = flag("labels", "Say what the protocol calls the result, and name every 
 STRICT = flag("strict", "Exit 3 when anything is not ready.")
 
 RANDOM_MATCHES = flag("allow-random-matches", "Go on where --match takes more than 20% of random texts for relevant.")
-TIES = choice(
-    "ties",
+TIES_HELP = (
     "How a run's equal scores are ordered: as in the file (its ranks, then its lines), or as trec_eval does (scores as "
-    "32-bit floats, then the id, the later one first).",
-    ["file", "trec"],
-    default="file",
+    "32-bit floats, then the id, the later one first)."
 )
+TIES = choice("ties", TIES_HELP, ["file", "trec"], default="file")
 PRECISION = choice(
     "precision",
     "What precision divides by, in F1 too: k, or how many were retrieved. Every output names it.",

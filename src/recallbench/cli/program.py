@@ -23,7 +23,7 @@ PANELS = {
         {
             "run": "Measure a store on a corpus and write a result folder that proves the number.",
             "evaluate": (
-                "Score rankings against what is relevant: a table by query, its MEAN, and what an oracle could reach."
+                "Measure a store on your own questions and answers, and write a result folder that proves the number."
             ),
             "repeat": (
                 "Measure N times on a cold index and N times on a warm one: the spread of each measure, and its "
@@ -71,6 +71,10 @@ PANELS = {
             "audit": (
                 "Work out every figure again from rankings and dataset, check it all, and say what the result "
                 "may be called."
+            ),
+            "score": (
+                "Score rankings made elsewhere: a table by query, its mean with intervals, and what an oracle could "
+                "reach."
             ),
             "compare": (
                 "Compare two results question by question: B minus A, with interval, exact test and what changed most."

@@ -1,4 +1,7 @@
-"""`recallbench evaluate`: a labelled set of one's own (a folder), or rankings that some other tool made (files)."""
+"""`recallbench evaluate`: a store over questions and answers of one's own, in a folder.
+
+The form with --run and --gold, which scores rankings in files, is another spelling of `recallbench score`.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,18 @@ from typing import Any
 import click
 
 from recallbench.cli import options
-from recallbench.cli.command import EPILOG, PATH, argument, choice, command, is_given, option, typed
+from recallbench.cli.command import EPILOG, PATH, argument, command, is_given, option, typed
+from recallbench.cli.measure.scoring_options import MATCHING, TABLE, of_files
 from recallbench.corpora.labelled_sets import options as labelled_options
-from recallbench.corpora.matching import options as matching_options
 from recallbench.errors import UsageError
+from recallbench.reports.printing.printed import Format
 
 EXAMPLES = (
-    "Examples: recallbench evaluate --run run.trec --gold qrels.trec --k 3; recallbench evaluate --gold gold.jsonl "
-    "--by kind --format markdown; recallbench evaluate --run old.jsonl --gold gold.jsonl --compare new.jsonl."
+    "Examples: recallbench evaluate team --store bm25; recallbench evaluate team --k 5 --by kind; recallbench evaluate "
+    "team --compare results/earlier. Rankings made elsewhere: recallbench score RUN --gold GOLD."
 )
 OF_FILES = ("run", "gold", "texts", "ties")
-"""The options of rankings in files; those of a store are for a folder."""
+"""The options of rankings in files, which `score` has; those of a store are for a folder."""
 OF_TABLES = ("k", "by", "ks", "compare", "precision", "ndcg", "percentiles")
 """Options that have a folder's questions shown in a table too."""
 OF_MATCHING = ("match", "match_threshold", "match_chunk", "match_embedder", "match_cosine", "allow_random_matches")
@@ -29,44 +33,22 @@ OF_BOTH = (*OF_TABLES, *OF_MATCHING, "format", "plot", "keep_going", "target", "
 @command(
     argument(
         "target",
-        "The folder of a labelled set, hub:scifact, hub:lmeb#LoCoMo or the like, or hub:OWNER/NAME@<40 hex>.",
+        "The folder of your own set (corpus.jsonl, and gold.jsonl or qrels), or one of the hub: hub:scifact, "
+        "hub:lmeb#LoCoMo or the like, or hub:OWNER/NAME@<40 hex>.",
         required=False,
         metavar="[DIR]",
     ),
-    option("run", "Rankings: a TREC run, JSONL (query_id or query, ranked), or {query: {id: score}}.", type=PATH),
-    option(
-        "gold", "What is relevant: TREC or BEIR qrels, JSONL (query, relevant), or {query: {id: grade}}.", type=PATH
-    ),
-    option("k", "Depth of the measures.", type=int, default=10),
-    option("by", "Also show the means by `kind`, or by another field of the gold (of DIR: tenant, scope)."),
-    choice("format", "How the table is printed.", ["text", "markdown", "csv", "json"], default="text"),
-    *options.of_corpus(*matching_options.OPTIONS, *matching_options.COSINE_OPTIONS),
-    options.RANDOM_MATCHES,
-    option("texts", "The texts behind ids, for --match: JSONL with _id (or id) and text.", type=PATH),
-    options.TIES,
-    option("ks", "Show precision and recall at these depths, as 1,3,5,10,20, and the best F1."),
-    option("plot", "Draw --ks into this SVG file.", type=PATH),
-    options.PRECISION,
-    choice(
-        "ndcg",
-        "Average nDCG over all queries with something to find, or over graded ones alone.",
-        ["all", "graded"],
-        default="all",
-    ),
-    choice(
-        "percentiles",
-        f"Of latencies. {options.RULES}",
-        options.PERCENTILE_RULES,
-        default="nearest-rank",
-    ),
+    option("run", "The RUN of `recallbench score`.", type=PATH, hidden=True),
+    *of_files(hidden=True),
+    *TABLE,
+    *MATCHING,
     option(
         "compare",
-        "A second run on the same gold: is it better or worse than --run? With DIR: an earlier result folder; is the "
-        "new result better or worse?",
+        "An earlier result folder over the same set: is the new result better or worse?",
         type=PATH,
     ),
     *options.of_corpus(*labelled_options.OPTIONS),
-    option("stale-after", "With DIR: warn of labels older than this, as 90d, 12w, 6m or 1y."),
+    option("stale-after", "Warn of labels that are older than this, as 90d, 12w, 6m or 1y."),
     options.VERSION,
     *options.SYSTEM,
     *options.of_stores(),
@@ -77,6 +59,7 @@ OF_BOTH = (*OF_TABLES, *OF_MATCHING, "format", "plot", "keep_going", "target", "
     *options.RESULT,
     options.REQUIRE_QUIET,
     options.CACHE_DIR,
+    *options.FORMAT,
     options.QUIET,
     options.CONFIG,
     epilog=f"{EXAMPLES} {EPILOG}",
@@ -87,7 +70,7 @@ def evaluate(
     gold: Path | None,
     k: int,
     by: str | None,
-    format: Any,
+    format: Format,
     texts: Path | None,
     ties: Any,
     ks: str | None,
@@ -104,39 +87,54 @@ def evaluate(
     quiet: bool,
     **others: Any,
 ) -> int:
-    """Score rankings against what is relevant: a table by query, its MEAN, and what an oracle could reach.
+    """Measure a store on your own questions and answers, and write a result folder that proves the number.
 
-    With DIR, a store is run over a labelled set, and a result is written. Each of --k, --by, --ks, --compare,
-    --precision, --ndcg and --percentiles adds the table of queries; as Markdown, CSV or JSON only the table is printed.
-    With --run and --gold, rankings that were made elsewhere are scored. One JSONL file that holds `query`, `relevant`
-    and `ranked` needs --gold alone.
+    Each of --k, --by, --ks, --compare, --precision, --ndcg and --percentiles adds a table of the queries; as Markdown,
+    CSV, JSON or HTML only that table is printed.
     """
     from recallbench.cases.definitions import Definitions
+    from recallbench.cli.judge.score import score_rankings
     from recallbench.cli.measure.labelled_target import take_target
     from recallbench.cli.measure.score_tables import table_options
 
     if target is not None and (run is not None or gold is not None):
-        raise UsageError("a folder and files at once", expected="DIR, or --run FILE and --gold FILE", found="both")
+        raise UsageError(
+            "a folder and files at once",
+            expected="DIR, or files: recallbench score RUN --gold GOLD",
+            found="both",
+        )
     if target is None and run is None and gold is None:
         raise UsageError(
             "nothing to evaluate",
-            expected="DIR, or --run FILE and --gold FILE",
-            remedy="recallbench evaluate --run run.trec --gold qrels.trec --k 3",
+            expected="DIR, the folder of your own set",
+            remedy="recallbench evaluate DIR; rankings made elsewhere: recallbench score RUN --gold GOLD",
         )
     _refuse_others(of_folder=target is not None)
-    labelled = take_target(target or "", others)
+    if target is None:
+        of_files = {name: others[name] for name in OF_MATCHING if name in others}
+        return score_rankings(
+            run,
+            gold,
+            k=k,
+            by=by,
+            format=format,
+            texts=texts,
+            ties=ties,
+            ks=ks,
+            plot=plot,
+            precision=precision,
+            ndcg=ndcg,
+            percentiles=percentiles,
+            compare=compare,
+            keep_going=keep_going,
+            allow_random_matches=allow_random_matches,
+            **of_files,
+        )
+    labelled = take_target(target, others)
     if ks is None and not typed("plot"):
         plot = None  # a plot that stands in a file or variable for whenever there is one
     definitions = Definitions(precision, ndcg, percentiles)
     table = table_options(k, by, format, ks, plot, definitions, comparing=compare is not None)
-    if target is None:
-        from recallbench.cli.measure.evaluate_run import RankingFiles, evaluate_run
-
-        timed = typed("percentiles") is not None
-        files = RankingFiles(
-            run, gold, labelled.matching, texts, compare, keep_going, timed, ties, allow_random_matches
-        )
-        return evaluate_run(files, table)
     from recallbench.cli.bars import listener
     from recallbench.cli.measure.evaluate_set import evaluate_set
 
@@ -158,8 +156,8 @@ def _refuse_others(*, of_folder: bool) -> None:
     names = [name for name in click.get_current_context().params if name not in OF_BOTH]
     if unfitting := typed(*(name for name in names if (name in OF_FILES) == of_folder)):
         raise UsageError(
-            f"{unfitting} is for {'rankings in files' if of_folder else 'a labelled set'}",
-            expected="--run FILE and --gold FILE" if of_folder else "a folder, DIR",
+            f"{unfitting} is for {'rankings in files' if of_folder else 'a set of your own'}",
+            expected="recallbench score RUN --gold GOLD" if of_folder else "recallbench evaluate DIR",
             found="a folder" if of_folder else "files",
             remedy=f"leave {unfitting} out",
         )

@@ -97,7 +97,7 @@ def _refuse_result(folder: Path) -> None:
             f"{folder} is a result, no labelled set",
             expected="the folder of the set that it is a result of",
             found=f"run.trec and {gold.name}",
-            remedy=f"score its rankings: recallbench evaluate --run {folder / 'run.trec'} --gold {gold}",
+            remedy=f"score its rankings: recallbench score {folder / 'run.trec'} --gold {gold}",
         )
 
 

@@ -37,7 +37,7 @@ class Target:
                 expected="--match hybrid without --match-embedder: ids, exact and tokens",
                 found=str(self.matching),
                 remedy="leave it out: gold in a folder must follow from its files alone, so that anyone can audit the "
-                "result; `recallbench evaluate --run` takes cosine",
+                "result; `recallbench score` takes cosine",
             )
         split = self.split
         if of_hub(self.name):

@@ -6,18 +6,18 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from recallbench.cli import printing
 from recallbench.errors import UsageError
-from recallbench.escaping.document import json_text
-from recallbench.reports.table import Part, print_parts
+from recallbench.reports.printing.conclusion import Conclusion
+from recallbench.reports.printing.printed import Format, Printed
+from recallbench.reports.table import Part
 
 if TYPE_CHECKING:
     from recallbench.cases.definitions import Definitions
     from recallbench.cases.report import Report
     from recallbench.cases.tradeoff import Tradeoff
-
-Format = Literal["text", "markdown", "csv", "json"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,22 +82,13 @@ def show(
     tradeoff: Tradeoff | None,
     compared: RenderedComparison | None,
     more: dict[str, Any] | None = None,
+    conclusion: Conclusion | None = None,
 ) -> None:
     """Print everything on stdout and draw the plot; `more` goes into JSON.
 
     Raises InputError for a plot that can't be written, after everything was printed.
     """
-    from recallbench.cases.document import document
-
-    if options.format == "json":
-        fields = {**(more or {}), **document(report, options.by)}
-        if options.ks:
-            fields["ks"] = None if tradeoff is None else tradeoff.document()
-        if compared is not None:
-            fields["compare"] = compared.document
-        print(json_text(fields, indent=2), flush=True)
-    else:
-        _print(options, report, tradeoff, compared)
+    printing.show(_printed(options, report, tradeoff, compared, more or {}, conclusion), options.format)
     if options.ks and tradeoff is None:
         drawn = "" if options.plot is None else f", and {options.plot} was not drawn"
         print(f"recallbench: no figures at other depths: no case has anything to find{drawn}", file=sys.stderr)
@@ -105,23 +96,31 @@ def show(
         _draw(tradeoff, options.plot)
 
 
-def _print(
-    options: TableOptions, report: Report, tradeoff: Tradeoff | None, compared: RenderedComparison | None
-) -> None:
+def _printed(
+    options: TableOptions,
+    report: Report,
+    tradeoff: Tradeoff | None,
+    compared: RenderedComparison | None,
+    more: dict[str, Any],
+    conclusion: Conclusion | None,
+) -> Printed:
+    from recallbench.cases.document import document, sheet
     from recallbench.cases.table import parts
 
-    if options.format == "text":
-        shown = list(parts(report, options.by))
-        shown += ["", tradeoff.table(), "", tradeoff.sentence()] if tradeoff is not None else []
-        shown += ["", *compared.text] if compared is not None else []
-        print_parts(*shown)
-        return
-    print(report.table(options.format, options.by), end="")
+    fields = {**more, **document(report, options.by)}
+    if options.ks:
+        fields["ks"] = None if tradeoff is None else tradeoff.document()
+    shown: list[Part] = list(parts(report, options.by))
+    markdown = report.table("markdown", options.by)
     if tradeoff is not None:
-        print("\n".join(["", *tradeoff.table().markdown(), "", tradeoff.sentence()]))
+        shown += ["", tradeoff.table(), "", tradeoff.sentence()]
+        markdown += "\n".join(["", *tradeoff.table().markdown(), "", tradeoff.sentence(), ""])
     if compared is not None:
-        print("\n".join(["", *compared.markdown]))
-    sys.stdout.flush()
+        fields["compare"] = compared.document
+        shown += ["", *compared.text]
+        markdown += "\n".join(["", *compared.markdown, ""])
+    title = f"Scores of {len(report)} queries"
+    return Printed(title, shown, fields, conclusion, own_markdown=markdown, own_sheet=sheet(report, options.by))
 
 
 def _draw(tradeoff: Tradeoff, plot: Path) -> None:

@@ -1,9 +1,10 @@
-"""The command `recallbench evaluate --run FILE --gold FILE`."""
+"""Rankings in files: read, scored, compared and printed."""
 
 from __future__ import annotations
 
+import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from recallbench.cases.files.run_file import RunFile
     from recallbench.cases.report import Report
     from recallbench.corpora.matching.method import Matching
+    from recallbench.reports.printing.conclusion import Conclusion
     from recallbench.results.trec import Ties
 
 
@@ -39,7 +41,7 @@ class RankingFiles:
     allow_random_matches: bool = False
 
 
-def evaluate_run(files: RankingFiles, table: TableOptions) -> int:
+def score_files(files: RankingFiles, table: TableOptions) -> int:
     """Score the files and print the table; 1 where cases failed."""
     from recallbench.cases.files.gold_file import read_gold
     from recallbench.cases.files.records import form_of
@@ -61,8 +63,8 @@ def evaluate_run(files: RankingFiles, table: TableOptions) -> int:
             raise UsageError(
                 "nothing says what is relevant",
                 expected="--gold FILE, or one JSONL file that holds `relevant` beside `ranked`",
-                found=f"--run {run_file} alone",
-                remedy=f"recallbench evaluate --run {run_file} --gold FILE",
+                found=f"{run_file} alone",
+                remedy=f"recallbench score {run_file} --gold FILE",
             ) from error
         raise
     texts = {} if files.texts is None else read_texts(files.texts)
@@ -98,17 +100,17 @@ def evaluate_run(files: RankingFiles, table: TableOptions) -> int:
     if table.ks and scores.n:
         tradeoff = report(run, gold.refused, max(table.ks)).tradeoff(table.ks)
     sides = [_Side(run_file, scores, _left_out(gold.refused, run.refused))]
-    compared = None
+    compared, change = None, None
     if files.compare is not None:
         other = read(files.compare)
         sides.append(_Side(files.compare, report(other, ()), _left_out(other.refused)))
         if scores.n:
-            compared = _compared(sides[1].report.compare(scores), *sides)
+            change = sides[1].report.compare(scores)
+            compared = _compared(change, *sides)
         else:
             print(f"recallbench: nothing to compare with {files.compare}: {NOTHING}", file=sys.stderr)
             for problem in sides[1].problems():
                 print(f"recallbench: {visible(problem)}", file=sys.stderr)
-    show(table, scores, tradeoff, compared)
     for side, place in zip(sides, ("the table", "the comparison"), strict=False):
         of = f"{side.path}: " if len(sides) > 1 else ""
         for note in side.report.notes:
@@ -122,7 +124,19 @@ def evaluate_run(files: RankingFiles, table: TableOptions) -> int:
             # The table has a column for what failed, and no place for lines that were left out.
             for line in side.left_out:
                 print(visible(f"recallbench: {of}left out: {line}"), file=sys.stderr)
+    show(table, scores, tradeoff, compared, conclusion=_conclusion(sides, change, gold_file))
     return 1 if any(side.failed for side in sides) else 0
+
+
+def _conclusion(sides: Sequence[_Side], change: Change | None, gold: Path) -> Conclusion:
+    from recallbench.cases.score_conclusion import change_conclusion, score_conclusion
+
+    first, second = sides[0], sides[-1]
+    failed = "; ".join(side.failed_in_words() for side in sides if side.failed)
+    if change is not None:
+        return change_conclusion(change, str(first.path), str(second.path), failed)
+    files = shlex.quote(str(first.path)) + ("" if gold == first.path else f" --gold {shlex.quote(str(gold))}")
+    return score_conclusion(first.report, failed, f"recallbench score {files} --compare OTHER, to see who finds more")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,95 @@
+"""The last line of scored rankings: what was found, how far it can be believed, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from recallbench.cases.change import Change
+from recallbench.cases.scores import CaseScores
+from recallbench.compare.rules import change_word
+from recallbench.reports.cells import figure
+from recallbench.reports.comparison import LEVEL, MeasuredPart, p_text, signed, signed_range
+from recallbench.reports.printing.conclusion import Conclusion, Tone
+
+FEW = 30
+"""Below so many queries a figure is called one of too few."""
+MEND = "mend what is named above, and score again"
+
+
+def score_conclusion(scores: CaseScores, failed: str = "", then: str = "") -> Conclusion:
+    """Return the conclusion of a report. `failed` says in words what could not be scored, `then` what comes next."""
+    if not scores.n:
+        happened = f"Nothing could be measured: none of {queries(len(scores))} has anything to find"
+        return Conclusion(happened, failed, MEND if failed else "say what is relevant for each query", tone="bad")
+    measure = scores.short("recall")
+    estimate = next(each for each in scores.estimates if each.measure == measure)
+    between = "" if estimate.low is None else f", 95% {figure(estimate.low)} to {figure(estimate.high)}"
+    hits = "hit holds" if scores.k == 1 else f"{scores.k} hits hold"
+    happened = (
+        f"The first {hits} {scores.value(measure):.0%} of what is relevant "
+        f"({measure} {figure(scores.value(measure))}{between}, {queries(scores.n)})"
+    )
+    if failed:
+        return Conclusion(happened, failed, MEND, tone="bad")
+    if scores.n < FEW:
+        are = "one query is" if scores.n == 1 else f"{scores.n} queries are"
+        return Conclusion(happened, f"{are} too few to rely on", "score more of them", tone="open")
+    belief = "the interval says how far the figure for all queries of this sort may lie from it"
+    return Conclusion(happened, belief, then)
+
+
+def change_conclusion(change: Change, before: str, after: str, failed: str = "") -> Conclusion:
+    """Return the conclusion of two runs over the same queries; `failed` says in words what could not be scored."""
+    helped, hurt = _parts(change, "helped"), _parts(change, "hurt")
+    unsettled = _parts(change, "not settled")
+    tone: Tone
+    n, tone, then = change.parts[0].n, "open", "score more queries"
+    if helped and hurt:
+        happened = f"{after} is better in {_numbers(helped[0])}, and worse in {_numbers(hurt[0])}"
+        belief, then = (
+            f"both p are below {LEVEL:g}, and count how many measures were looked at",
+            "decide which of the two your memory is for",
+        )
+    elif helped or hurt:
+        part = (helped or hurt)[0]
+        happened = f"{after} is {'better' if helped else 'worse'} than {before}: {_numbers(part)}"
+        belief, then, tone = _belief(part), f"keep {after if helped else before}", "good" if helped else "bad"
+    elif unsettled:
+        happened = f"Not settled whether {after} differs from {before}: {_numbers(unsettled[0])}"
+        belief = "the interval excludes 0, but p decides, which counts how many measures were looked at"
+    elif not any(part.wins or part.losses for part in change.parts):
+        happened, belief = f"{after} and {before} score alike for {'the' if n == 1 else 'each of'} {queries(n)}", ""
+        then, tone = "keep either", "good"
+    else:
+        part = change.parts[0]
+        happened = f"No difference shown between {after} and {before}: {_numbers(part)}"
+        belief = "that does not make them equal"
+        if part.detectable is not None:
+            belief += f": a difference below {figure(part.detectable)} would often be missed"
+    if failed:
+        return Conclusion(happened, "; ".join(filter(None, (failed, belief))), MEND, tone="bad")
+    return Conclusion(happened, belief, then, tone)
+
+
+def queries(count: int) -> str:
+    """Return so many queries, in words."""
+    return f"{count:,} {'query' if count == 1 else 'queries'}"
+
+
+def _parts(change: Change, word: str) -> Sequence[MeasuredPart]:
+    return [part for part in change.parts if change_word(part).startswith(word)]
+
+
+def _belief(part: MeasuredPart) -> str:
+    """Return why a difference counts, where the interval and p agree and where they do not."""
+    if part.low is None or part.high is None:
+        return "p decides, since the differences give no interval"
+    if part.low <= 0 <= part.high:
+        return "the interval includes 0, but p decides, since it needs no assumption about the differences"
+    return "the interval excludes 0, and p agrees"
+
+
+def _numbers(part: MeasuredPart) -> str:
+    between = "" if part.low is None else f" ({signed_range(part.low, part.high)})"
+    p = 1.0 if part.p_holm is None else part.p_holm
+    return f"{part.measure} {signed(part.difference)}{between}, {queries(part.n)}, p {p_text(p)}"

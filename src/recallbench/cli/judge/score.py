@@ -1,0 +1,85 @@
+"""`recallbench score`: rankings that were made elsewhere, against what is relevant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from recallbench.cli import options
+from recallbench.cli.command import EPILOG, PATH, argument, command, option, typed
+from recallbench.cli.measure.scoring_options import MATCHING, TABLE, of_files
+from recallbench.errors import UsageError
+
+EXAMPLES = (
+    "Examples: recallbench score run.trec --gold qrels.trec --k 3; recallbench score both.jsonl --by kind --format "
+    "markdown; recallbench score old.jsonl --gold gold.jsonl --compare new.jsonl."
+)
+
+
+@command(
+    argument(
+        "runs",
+        "Rankings: a TREC run, JSON Lines (query_id or query, and ranked), or {query: {id: score}}.",
+        nargs=-1,
+        required=True,
+        metavar="RUN",
+        type=PATH,
+    ),
+    *of_files(),
+    option("compare", "A second run on the same gold: is it better or worse than RUN?", type=PATH),
+    *TABLE,
+    *MATCHING,
+    options.KEEP_GOING,
+    *options.FORMAT,
+    options.CONFIG,
+    epilog=f"{EXAMPLES} {EPILOG}",
+)
+def score(runs: tuple[Path, ...], **others: Any) -> int:
+    """Score rankings made elsewhere: a table by query, its mean with intervals, and what an oracle could reach.
+
+    One JSON Lines file that holds `query`, `relevant` and `ranked` needs no --gold. With --match, hits are judged by
+    their texts instead of ids. Exits with 1 where a query failed or a line could not be read, under --keep-going.
+    """
+    if len(runs) > 1:
+        rest = f"recallbench score {runs[0]} --gold GOLD --compare {runs[1]}"
+        raise UsageError(
+            "score takes one file of rankings",
+            expected="RUN, and --compare for a second one",
+            found=f"{len(runs)} files",
+            remedy=rest if len(runs) == 2 else f"recallbench table {' '.join(map(str, runs))} --qrels GOLD",
+        )
+    return score_rankings(runs[0], **others)
+
+
+def score_rankings(
+    run: Path | None,
+    gold: Path | None,
+    *,
+    k: int,
+    by: str | None,
+    format: Any,
+    texts: Path | None,
+    ties: Any,
+    ks: str | None,
+    plot: Path | None,
+    precision: Any,
+    ndcg: Any,
+    percentiles: Any,
+    compare: Path | None,
+    keep_going: bool,
+    allow_random_matches: bool,
+    **of_matching: Any,
+) -> int:
+    """Score the files as the options say, and print the table; 1 where cases failed."""
+    from recallbench.cases.definitions import Definitions
+    from recallbench.cli.judge.scored_files import RankingFiles, score_files
+    from recallbench.cli.measure.score_tables import table_options
+
+    if ks is None and not typed("plot"):
+        plot = None  # a plot that stands in a file or variable for whenever there is one
+    definitions = Definitions(precision, ndcg, percentiles)
+    table = table_options(k, by, format, ks, plot, definitions, comparing=compare is not None)
+    matching = options.take_matching(of_matching)
+    timed = typed("percentiles") is not None
+    files = RankingFiles(run, gold, matching, texts, compare, keep_going, timed, ties, allow_random_matches)
+    return score_files(files, table)

@@ -1,0 +1,45 @@
+"""The options of scored rankings, wherever the rankings are from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recallbench.cli import options
+from recallbench.cli.command import PATH, Declaration, choice, option
+from recallbench.corpora.matching import options as matching_options
+
+TEXTS = "The texts behind ids, for --match: JSON Lines with _id (or id) and text."
+GOLD = "What is relevant: TREC or BEIR qrels, JSON Lines (query, relevant), or {query: {id: grade}}."
+TABLE = (
+    option("k", "How many of the first hits count.", type=int, default=10),
+    option("by", "Also show the means by `kind`, or by another field of the queries, as tenant or scope."),
+    option("ks", "Show precision and recall at these depths, as 1,3,5,10,20, and the best F1."),
+    option("plot", "Draw --ks into this SVG file.", type=PATH),
+    options.PRECISION,
+    choice(
+        "ndcg",
+        "Average nDCG over all queries with something to find, or over graded ones alone.",
+        ["all", "graded"],
+        default="all",
+    ),
+    choice(
+        "percentiles",
+        f"How percentiles of latencies are defined. {options.RULES}",
+        options.PERCENTILE_RULES,
+        default="nearest-rank",
+    ),
+)
+"""How rankings are scored, and what of it is shown."""
+MATCHING = (
+    *options.of_corpus(*matching_options.OPTIONS, *matching_options.COSINE_OPTIONS),
+    options.RANDOM_MATCHES,
+)
+
+
+def of_files(**more: Any) -> tuple[Declaration, ...]:
+    """Return the options of rankings in files, each declared with `more`."""
+    return (
+        option("gold", GOLD, type=PATH, **more),
+        option("texts", TEXTS, type=PATH, **more),
+        choice("ties", options.TIES_HELP, ["file", "trec"], default="file", **more),
+    )
