@@ -187,7 +187,7 @@ def _doubts(measured: Measured) -> Iterator[tuple[str, Tone]]:
 def _doubts_of_figure(metrics: Metrics, estimate: EstimatePart) -> Iterator[tuple[str, Tone]]:
     value, chance, retrieval = estimate.value or 0.0, estimate.chance, metrics.retrieval
     if estimate.saturated == 1:
-        yield "any order would: no question has more to find in than that many hits", "open"
+        yield f"any order would, since no question has more to find in{_of_order(metrics)}", "open"
         return
     if chance is not None and (value if estimate.low is None else estimate.low) <= chance:
         yield "that is no more than chance would find", "open" if value > chance else "bad"
@@ -201,6 +201,15 @@ def _doubts_of_figure(metrics: Metrics, estimate: EstimatePart) -> Iterator[tupl
         yield f"for {share(estimate.saturated)} of them any order would: they have no more to find in", "open"
     if is_too_short(estimate.value, estimate.design_effect):
         yield "its interval is too short: few conversations decide", "open"
+
+
+def _of_order(metrics: Metrics) -> str:
+    """Return a figure of the headline that tells of the order, which others no longer do."""
+    ordered = next((part for part in metrics.headline if part.estimate.ordered), None)
+    if ordered is None or ordered.estimate.value is None:
+        return ""
+    e = ordered.estimate
+    return f"; {ordered.protocol_name} tells more: {figure(e.value)} against {figure(e.chance)} by chance"
 
 
 def gate_words(observed: str) -> str:
