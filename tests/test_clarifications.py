@@ -72,7 +72,7 @@ def test_02_a_question_is_answered_from_its_own_conversation(tmp_path: Path) -> 
         "r",
         cwd=tmp_path,
     )
-    assert "deviation: scope: all haystacks pooled into one" in done.stdout
+    assert "note: all haystacks pooled into one\n" in done.stdout
     rows = [json.loads(line) for line in (tmp_path / "r" / "raw_retrievals.jsonl").read_text().splitlines()]
     assert {row["candidates"] for row in rows} == {103}
 

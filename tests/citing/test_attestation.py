@@ -61,6 +61,10 @@ def test_a_result_is_attested_beside_its_folder(signed_place: Path) -> None:
     metrics = json.loads((signed_place / "r/metrics.json").read_text())
     assert statement["predicate"]["measures"][0]["value"] == metrics["headline"][0]["estimate"]["value"]
     assert statement["predicate"]["verdict"] == "UNVERIFIED (pending: committed)"
+    assert statement["predicate"]["outcome"] == "holds, not committed"
+    assert statement["predicate"]["not_checked"] == ["RB-COMMITTED committed"]
+    assert "that the rankings are what this store returned" in statement["predicate"]["not_derivable"]
+    assert check.observed.endswith("its files are these; not checked when it was signed: RB-COMMITTED committed")
     assert manifest.differences(signed_place / "r") == []
 
 
@@ -101,6 +105,68 @@ def test_an_attestation_holds_for_its_own_folder_alone(copied: Path) -> None:
     assert "report.md has sha256" in problem(copied)
     (copied / "r/manifest.json").write_text(manifest.build(copied / "r"))
     assert "or the manifest was changed" in problem(copied)
+
+
+def test_an_attestation_of_an_earlier_release_still_holds(copied: Path) -> None:
+    from securesystemslib.dsse import Envelope
+
+    payload = json.loads(base64.b64decode(envelope(copied)["payload"]))
+    for field in ("outcome", "not_checked", "not_derivable"):
+        del payload["predicate"][field]
+    earlier = Envelope(json.dumps(payload).encode(), "application/vnd.in-toto+json", {})
+    earlier.sign(private_key(copied / "safe/k"))
+    (copied / "r.attestation.json").write_text(json.dumps(earlier.to_dict()))
+    check = attested(copied / "r", copied / "safe/k.pub")
+    assert check.status == "pass"
+    assert check.observed.endswith("its files are these; it does not say what was not checked when it was signed")
+
+
+def test_without_the_dataset_an_attestation_says_so(copied: Path) -> None:
+    """On the console and in what is signed; why the dataset is not there is not signed: it names this machine."""
+    metrics = copied / "r/metrics.json"
+    metrics.write_text(metrics.read_text().replace("canary-locomo", "locomo"))
+    (copied / "r/manifest.json").write_text(manifest.build(copied / "r"))
+    (copied / "r.attestation.json").unlink()
+    done = recallbench("attest", "r", "--key", "safe/k", cwd=copied, env={"LOCOMO_DATA_DIR": str(copied)})
+    assert done.returncode == 0
+    predicate = json.loads(base64.b64decode(envelope(copied)["payload"]))["predicate"]
+    assert "RB-GOLD gold" in predicate["not_checked"]
+    assert str(copied) not in json.dumps(predicate)
+    assert "  not checked: RB-APPLIED clarifications applied, RB-DATASET dataset, " in done.stdout
+    assert "; when signed its audit said: does not hold (" in done.stdout.splitlines()[-1]
+    assert ", and not checked: " in done.stdout.splitlines()[-1]
+
+
+def test_a_signing_ends_in_words_in_each_format(copied: Path) -> None:
+    (copied / "r.attestation.json").unlink()
+    done = recallbench("attest", "r", "--key", "safe/k", cwd=copied)
+    last = (
+        "Signed every file of r; when signed its audit said: holds, not committed; next: recallbench audit r "
+        "--require-attestation safe/k.pub"
+    )
+    assert done.stdout.splitlines()[1:3] == [
+        "  when signed: holds, not committed",
+        "  not checked: RB-COMMITTED committed",
+    ]
+    assert done.stdout.splitlines()[-2:] == ["", last]
+    assert "CANONICAL" not in done.stdout
+    (copied / "r.attestation.json").unlink()
+    asked = recallbench("attest", "r", "--key", "safe/k", "--labels", cwd=copied)
+    assert "  verdict: UNVERIFIED (pending: committed), not CANONICAL" in asked.stdout.splitlines()
+    (copied / "r.attestation.json").unlink()
+    told = json.loads(recallbench("attest", "r", "--key", "safe/k", "--json", cwd=copied).stdout)
+    assert (told["word"], told["not_checked"]) == ("holds, not committed", ["RB-COMMITTED committed"])
+    assert told["conclusion"]["text"] == last
+
+
+def test_a_pair_of_keys_ends_in_words_in_each_format(tmp_path: Path) -> None:
+    done = recallbench("keys", "my keys/k", cwd=tmp_path)
+    assert done.stdout.splitlines()[-1] == (
+        "Made a pair of keys; the private one has no passphrase: keep it out of git and off shared disks; next: "
+        "recallbench attest DIR --key 'my keys/k'"
+    )
+    sheet = recallbench("keys", "keys/other", "--format", "csv", cwd=tmp_path).stdout.splitlines()
+    assert sheet[:3] == ["what,value", "private,keys/other", "public,keys/other.pub"]
 
 
 def test_a_folder_that_is_not_whole_is_not_signed(copied: Path) -> None:

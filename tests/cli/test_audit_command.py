@@ -37,16 +37,38 @@ def result(measured: Path, tmp_path: Path) -> Path:
 
 def test_a_folder_is_verified_once_it_is_committed(result: Path) -> None:
     repository = result.parent
-    before = recallbench("audit", "result", cwd=repository)
+    before = recallbench("audit", "result", "--labels", cwd=repository)
     assert before.returncode == 1
     assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in before.stdout
+    assert before.stdout.splitlines()[0] == "result: holds, not committed"
     git(repository, "add", "result")
-    assert "pending: committed" in recallbench("audit", "result", cwd=repository).stdout
+    assert "pending: committed" in recallbench("audit", "result", "--labels", cwd=repository).stdout
     git(repository, "commit", "-qm", "result")
-    after = recallbench("audit", "result", cwd=repository)
+    after = recallbench("audit", "result", "--labels", cwd=repository)
     assert after.returncode == 0
     assert "verdict: VERIFIED, not CANONICAL" in after.stdout
     assert "deviation   limit: only the first 9 questions were asked" in after.stdout
+    assert after.stdout.splitlines()[0] == "result: holds"
+
+
+def test_of_the_canary_the_label_is_told_to_whoever_asks(result: Path) -> None:
+    repository = committed(result)
+    plain = recallbench("audit", "result", cwd=repository).stdout.splitlines()
+    assert plain == [
+        "result: holds",
+        "  51 checks pass: each with --verbose",
+        "  deviation   limit: only the first 9 questions were asked",
+        plain[3],
+        "",
+        "Nothing contradicts the folder: 51 checks pass, and git has its files as they are; taken on trust: its times, "
+        "and that bm25 returned these rankings; next: recallbench report result",
+    ]
+    assert plain[3].startswith("  recorded, not re-derived: ")
+    for asked in ("--labels", "--verbose"):
+        told = recallbench("audit", "result", asked, cwd=repository).stdout.splitlines()
+        assert "  deviation   store: bm25 instead of pgmnemo" in told
+        assert told[-3] == "  verdict: VERIFIED, not CANONICAL"
+    assert sum(line.startswith("  pass ") for line in told) == 51
 
 
 def test_a_change_after_the_commit_is_seen_even_when_the_manifest_is_rewritten(result: Path) -> None:
@@ -81,7 +103,11 @@ def test_an_unstated_deviation_fails(result: Path) -> None:
         "fail        RB-DEVIATIONS      deviations: not stated: corpus: canary-locomo is no registered corpus"
         in printed
     )
-    assert "verdict: UNVERIFIED, not CANONICAL" in printed
+    assert printed.splitlines()[0] == "result: does not hold (deviations)"
+    assert printed.splitlines()[-1].startswith(
+        "The folder does not hold: 1 of 51 checks fails, RB-DEVIATIONS (deviations): not stated: corpus: canary-locomo "
+    )
+    assert printed.endswith("; its figures are not to be relied on; next: recallbench audit result --failures\n")
 
 
 def test_a_stated_deviation_that_is_none_fails(result: Path) -> None:
@@ -100,7 +126,9 @@ def test_a_blocked_folder_is_blocked(result: Path) -> None:
     (result / "BLOCKED.md").write_text("x")
     done = recallbench("audit", "result", cwd=result.parent)
     assert done.returncode == 1
+    assert done.stdout.splitlines()[0] == "result: blocked"
     assert "verdict: BLOCKED" in done.stdout
+    assert done.stdout.endswith("\nThe run was not made, so there is nothing to audit; next: read result/BLOCKED.md\n")
 
 
 def test_a_folder_that_is_no_result_is_refused(tmp_path: Path) -> None:
@@ -130,8 +158,8 @@ def test_several_folders_are_each_reported_and_the_worst_code_counts(result: Pat
     done = recallbench("audit", "empty", "result", cwd=repository)
     assert done.returncode == 2
     assert "empty is not a result folder" in done.stderr
-    assert "result\n" in done.stdout
-    assert "verdict: VERIFIED" in done.stdout
+    assert "result: holds\n" in done.stdout
+    assert done.stdout.endswith("\nOf 2 folders 1 holds, 1 can't be read as a result\n")
 
 
 def test_json_has_every_check(result: Path) -> None:
@@ -139,14 +167,17 @@ def test_json_has_every_check(result: Path) -> None:
     first, second = json.loads(done.stdout)["audits"]
     assert (first["verdict"], first["canonical"], second["verdict"]) == ("VERIFIED", False, None)
     assert "no such folder" in second["error"]
+    assert (first["word"], first["what"], second["word"]) == ("holds", [], None)
+    assert json.loads(done.stdout)["conclusion"]["text"] == "Of 2 folders 1 holds, 1 can't be read as a result"
     assert {check["status"] for check in first["checks"]} == {"pass"}
     assert {"RB-GOLD", "RB-SCOPE", "RB-REPORT", "RB-COMMITTED"} <= {check["code"] for check in first["checks"]}
 
 
 def test_failures_prints_only_checks_that_do_not_pass(result: Path) -> None:
     printed = recallbench("audit", "result", "--failures", cwd=committed(result)).stdout
-    assert "pass" not in printed
-    assert "deviation   store: bm25 instead of pgmnemo" in printed
+    assert "  pass" not in printed
+    assert "checks pass: each" not in printed
+    assert "deviation   limit: only the first 9 questions were asked" in printed
 
 
 def test_publishing_needs_every_deviation_on_record(result: Path) -> None:
@@ -178,9 +209,8 @@ def test_an_attestation_can_be_required(result: Path) -> None:
 
 def test_the_control_can_be_ranked_again(result: Path) -> None:
     repository = committed(result)
-    assert (
-        "ranked again, all 9 rankings equal" in recallbench("audit", "result", "--rerun-control", cwd=repository).stdout
-    )
+    done = recallbench("audit", "result", "--rerun-control", "--verbose", cwd=repository)
+    assert "ranked again, all 9 rankings equal" in done.stdout
     path = result / "run.bm25.trec"
     lines = [line.split() for line in path.read_text().splitlines()]
     # Swapping the last two of a question moves no figure.
@@ -200,7 +230,17 @@ def test_without_the_dataset_nothing_is_verified(result: Path) -> None:
     done = recallbench("audit", "result", "--corpus-file", "other.json", "--failures", cwd=repository)
     assert done.returncode == 1
     assert "cannot-tell RB-DATASET" in done.stdout
-    assert "verdict: UNVERIFIED, not CANONICAL" in done.stdout
+    assert done.stdout.splitlines()[0] == "result: not checked (gold)"
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith("Nothing contradicts the folder; not checked: gold, since the result was made from 89866bfe")
+    assert last.endswith("; next: recallbench audit result --corpus-file FILE")
+    told = recallbench("audit", "result", "--corpus-file", "other.json", "--labels", cwd=repository).stdout
+    assert "verdict: UNVERIFIED, not CANONICAL" in told
+    waiting = next(line for line in told.splitlines() if "wait for the dataset" in line)
+    assert waiting == (
+        "  6 more checks wait for the dataset, each with --verbose: "
+        "RB-APPLIED, RB-CORPUS, RB-QUESTIONS, RB-LABELS, RB-GOLD, RB-CONTROL-AGAIN"
+    )
 
 
 BAD = [
@@ -257,7 +297,7 @@ def test_text_of_a_folder_cannot_imitate_a_line_of_the_audit(result: Path) -> No
 @pytest.mark.marked
 def test_half_a_character_and_a_narrow_terminal(result: Path) -> None:
     repository = committed(result)
-    narrow = recallbench("audit", "result", cwd=repository, env={"PYTHONIOENCODING": "ascii"})
+    narrow = recallbench("audit", "result", "--verbose", cwd=repository, env={"PYTHONIOENCODING": "ascii"})
     assert narrow.returncode == 0
     assert r"1, 2, 3, \u2026 in every ranking" in narrow.stdout
     path = result / "raw_retrievals.jsonl"
@@ -308,4 +348,23 @@ def test_missing_files_and_wrong_folders_are_refused(result: Path) -> None:
     mixed = recallbench("audit", "x" * 300, "result/report.md", "result", cwd=repository)
     assert mixed.returncode == 2
     assert "a file" in mixed.stderr
-    assert "verdict: VERIFIED" in mixed.stdout
+    assert "result: holds" in mixed.stdout
+
+
+def test_each_format_has_the_word_and_every_check(result: Path) -> None:
+    repository = result.parent
+    sheet = recallbench("audit", "result", "--format", "csv", cwd=repository)
+    assert sheet.returncode == 1
+    lines = sheet.stdout.splitlines()
+    assert lines[0] == "folder,outcome,status,check,name,observed,required"
+    assert lines[1].startswith('result,"holds, not committed",pass,RB-FILES,files,')
+    assert len(lines) == 1 + 51
+    assert sheet.stderr.strip().endswith("next: commit it, then recallbench audit result")
+    marked = recallbench("audit", "result", "--format", "markdown", "--failures", cwd=repository).stdout
+    assert (
+        "| result | holds, not committed | pending | RB-COMMITTED | artefacts present | the folder is in no " in marked
+    )
+    assert "RB-FILES" not in marked
+    page = recallbench("audit", "result", "--format", "html", cwd=repository).stdout
+    assert "<td>RB-FILES</td>" in page
+    assert "<p><strong>Nothing contradicts the folder: 50 checks pass; not committed: the folder is in no git " in page

@@ -179,5 +179,5 @@ def test_an_endpoint_that_hangs_is_given_up_and_every_question_counts(tmp_path: 
     told = "endpoint gave its endpoint up after 5 requests in a row without an answer; 7 more were not sent"
     assert f"stage: {told}" in done.stdout
     assert told in (tmp_path / "result/report.md").read_text()
-    assert "deviation: failures: the pipeline failed on 10 questions: counted as the worst answer" in done.stdout
+    assert "note: the pipeline failed on 10 questions: counted as the worst answer" in done.stdout
     assert " fail " not in recallbench("audit", "result", cwd=tmp_path).stdout

@@ -1,5 +1,6 @@
 """A dry run needs nothing, names what is missing, and never loads torch."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,7 @@ def test_a_dry_run_needs_no_corpus_weights_or_server(tmp_path: Path, corpus: str
     done = recallbench("run", corpus, "--dry-run", "--version", "v0.2.1", cwd=tmp_path)
     assert done.returncode == 0
     assert "artefacts: environment.json" in done.stdout
-    assert done.stdout.splitlines()[-1] in ("READY", "NOT READY")
+    assert done.stdout.splitlines()[-1].startswith(("Ready: ", "Not ready: "))
     assert [path.name for path in tmp_path.iterdir()] == []
 
 
@@ -37,20 +38,35 @@ def test_missing_files_are_named_with_the_command_that_fetches_them(tmp_path: Pa
     done = recallbench("run", "locomo", "--dry-run", cwd=tmp_path)
     assert "what to do: recallbench fetch locomo" in done.stdout
     assert "what to do: recallbench fetch dragon-plus" in done.stdout
-    assert done.stdout.splitlines()[-1] == "NOT READY"
+    assert done.stdout.splitlines()[-2:] == [
+        "",
+        "Not ready: corpus, weights of dragon-plus; next: recallbench fetch locomo && recallbench fetch dragon-plus",
+    ]
     assert recallbench("run", "locomo", "--dry-run", "--strict", cwd=tmp_path).returncode == 3
 
 
 def test_the_canary_is_ready_anywhere(tmp_path: Path) -> None:
     done = recallbench("run", "canary", "--dry-run", "--strict", cwd=tmp_path)
     assert done.returncode == 0
-    assert done.stdout.splitlines()[-1] == "READY"
+    assert done.stdout.splitlines()[-1] == "Ready: nothing is missing for 2 runs; next: recallbench run canary"
+
+
+def test_of_the_canary_a_dry_run_says_nothing_of_the_protocols_store(tmp_path: Path) -> None:
+    plain = recallbench("run", "canary-locomo", "--dry-run", cwd=tmp_path)
+    assert "pgmnemo" not in plain.stdout + plain.stderr
+    told = recallbench("run", "canary-locomo", "--dry-run", "--labels", cwd=tmp_path).stdout
+    assert "store: pgvector instead of pgmnemo" in told
+    stated = json.loads(recallbench("run", "canary-locomo", "--dry-run", "--json", cwd=tmp_path).stdout)
+    assert [(run["corpus"], run["ready"], run["questions"]) for run in stated["dry_runs"]] == [
+        ("canary-locomo", True, 24)
+    ]
+    assert stated["conclusion"]["happened"] == "Ready: nothing is missing for the run"
 
 
 def test_a_deviation_without_a_history_entry_is_a_warning(tmp_path: Path) -> None:
-    here = recallbench("run", "locomo", "--dry-run", "--embedder", "minilm", cwd=tmp_path)
+    here = recallbench("run", "locomo", "--dry-run", "--labels", "--embedder", "minilm", cwd=tmp_path)
     assert "no HISTORY.md above this folder" in here.stdout
-    named = recallbench("run", "locomo", "--dry-run", "--embedder", "minilm", "--limit", "3", cwd=ROOT)
+    named = recallbench("run", "locomo", "--dry-run", "--labels", "--embedder", "minilm", "--limit", "3", cwd=ROOT)
     assert "no entry for the deviation limit on locomo" in named.stdout
     assert "no entry for the deviation embedder minilm" not in named.stdout
 
@@ -82,7 +98,7 @@ def test_a_server_that_is_down_is_not_ready_and_the_rest_is_shown(tmp_path: Path
     assert "does not answer" in done.stdout
     assert "weights of minilm" in done.stdout
     assert "secret" not in done.stdout
-    assert done.stdout.splitlines()[-1] == "NOT READY"
+    assert done.stdout.splitlines()[-1].startswith("Not ready: server, store, extension; next: start the server, or ")
 
 
 def test_a_dry_run_never_loads_torch(tmp_path: Path) -> None:

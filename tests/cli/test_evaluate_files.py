@@ -389,7 +389,7 @@ def test_the_files_of_a_result_folder_are_named(tmp_path: Path) -> None:
     for name in ("run.trec", "qrels.trec"):
         write(folder, name, "")
     message = recallbench("evaluate", "r", "--ks", "1", cwd=tmp_path).stderr
-    assert "r is a result, no labelled set" in message
+    assert "r is a result, no set of your own" in message
     assert "score its rankings: recallbench score r/run.trec --gold r/qrels.trec" in message
     write(folder, "qrels.graded.trec", "")
     message = recallbench("evaluate", "r", "--by", "kind", cwd=tmp_path).stderr

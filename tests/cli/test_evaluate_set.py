@@ -41,7 +41,7 @@ def test_a_set_gets_a_result_like_any_corpus(folder: Path) -> None:
     for heading in (f"## {heading}" for heading in headings):
         assert heading in report
     audited = recallbench("audit", "result", "--corpus-file", "team", "--failures", cwd=folder)
-    assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
+    assert ": holds, not committed\n" in audited.stdout
 
 
 def test_the_questions_that_drag_the_mean_down_are_named(folder: Path) -> None:
@@ -169,7 +169,7 @@ def test_expected_texts_are_matched_and_every_output_names_the_method(tmp_path: 
         assert "differ in dataset" in refused.stderr
     for name in ("tokens", "chunked", "exact"):
         audited = recallbench("audit", name, "--corpus-file", "team", "--failures", cwd=tmp_path)
-        assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
+        assert ": holds, not committed\n" in audited.stdout
 
 
 @pytest.mark.marked
@@ -207,7 +207,7 @@ def test_a_short_answer_does_not_match_every_text_with_its_words(tmp_path: Path)
     assert [(point.threshold, point.gold) for point in matchings["strict"].sensitivity] == [*rows, (0.7, 1)]
     for name in ("loose", "strict"):
         audited = recallbench("audit", name, "--corpus-file", "team", "--failures", cwd=tmp_path)
-        assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
+        assert ": holds, not committed\n" in audited.stdout
 
 
 def test_a_run_of_words_below_the_threshold_is_no_match(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_a_set_that_mixes_ids_and_texts_counts_them_apart(tmp_path: Path) -> Non
     assert (metrics.matching.by_id.questions, metrics.matching.by_id.mrr) == (1, 1.0)
     assert "| gold known by | questions | `recall_any@10` | MRR |" in (tmp_path / "made" / "report.md").read_text()
     audited = recallbench("audit", "made", "--corpus-file", "team", "--failures", cwd=tmp_path)
-    assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
+    assert ": holds, not committed\n" in audited.stdout
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ def test_a_result_stands_after_another_split_is_added(tmp_path: Path) -> None:
         (folder / "qrels" / f"{name}.tsv").write_text("query-id\tcorpus-id\tscore\nq1\toslo\t1\n")
     for result in ("before", "after"):
         audited = recallbench("audit", result, "--corpus-file", "team", "--failures", cwd=tmp_path)
-        assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
+        assert ": holds, not committed\n" in audited.stdout
 
 
 def test_queries_judged_with_grade_0_alone_are_counted_in_a_result_that_stands(tmp_path: Path) -> None:
@@ -312,4 +312,4 @@ def test_queries_judged_with_grade_0_alone_are_counted_in_a_result_that_stands(t
     sentence = "1 query is judged with grade 0 alone, and was passed over."
     assert sentence in (tmp_path / "result" / "report.md").read_text()
     audited = recallbench("audit", "result", "--corpus-file", "team", "--failures", cwd=tmp_path)
-    assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
+    assert ": holds, not committed\n" in audited.stdout

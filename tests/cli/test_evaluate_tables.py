@@ -86,9 +86,43 @@ def test_csv_and_markdown_are_the_table_alone(folder: Path) -> None:
     rows = list(csv.DictReader(done.stdout.splitlines()))
     assert [row["query"] for row in rows] == ["q1", "q2", "q3", "q4", "MEAN"]
     assert rows[0]["recall_frac@10"] == "1.0"
-    assert done.stderr == ""
+    last = (
+        "bm25 finds a right document among the first 10 for 100.0% of 3 questions (recall_any@10 1.0000, 0.4385 to "
+        "1.0000; chance 1.0000); any order would, since no question has more to find in; MRR tells more: 1.0000 "
+        "against 0.7315 by chance; next: recallbench report benchmarks/labelled/team/results/"
+    )
+    (ending,) = done.stderr.strip().splitlines()
+    assert ending.startswith(last)
     done = recallbench(*words, "markdown", "--k", "3", cwd=folder)
     assert done.stdout.startswith("4 cases, k = 3, matching: id\n\n| query | kind | recall_frac@3 |")
+    assert done.stdout.splitlines()[-1].startswith(f"**{last}")
+    page = recallbench(*words, "html", cwd=folder).stdout
+    assert page.startswith("<!DOCTYPE html>")
+    assert f"<p><strong>{last}" in page
+    stated = json.loads(recallbench(*words, "json", cwd=folder).stdout)
+    assert stated["conclusion"]["text"].startswith(last)
+
+
+def test_a_set_of_ones_own_ends_in_words_and_the_labels_are_for_whoever_asks(folder: Path) -> None:
+    words = ("evaluate", "team", "--store", "bm25", "-q", "--folder")
+    plain = recallbench(*words, "plain", cwd=folder)
+    assert plain.stdout.splitlines()[-2:] == [
+        "",
+        "bm25 finds a right document among the first 10 for 100.0% of 3 questions (recall_any@10 1.0000, 0.4385 to "
+        "1.0000; chance 1.0000); any order would, since no question has more to find in; MRR tells more: 1.0000 "
+        "against 0.7315 by chance; next: recallbench report plain",
+    ]
+    for word in ("pgmnemo", "CANONICAL", "VERIFIED", "deviation", "protocol"):
+        assert word not in plain.stdout + plain.stderr
+    verdict = "verdict: UNVERIFIED (pending: committed), not CANONICAL"
+    for asked in ("--labels", "--require-verified"):
+        told = recallbench(*words, asked.strip("-"), asked, cwd=folder).stdout.splitlines()
+        assert verdict in told
+        assert "deviation: store: bm25 instead of pgmnemo" in told
+    compared = recallbench(*words, "again", "--compare", "plain", "--stale-after", "1d", cwd=folder)
+    last = compared.stdout.splitlines()[-1]
+    assert last.endswith("; next: recallbench compare plain again")
+    assert "warning: labels are older than 1d: the oldest is of 2026-05-01; look at them again" in compared.stderr
 
 
 def test_an_earlier_result_can_be_compared_with(folder: Path) -> None:
@@ -209,7 +243,7 @@ def test_a_result_is_no_labelled_set(folder: Path) -> None:
     assert recallbench("evaluate", "team", "--store", "bm25", "--folder", "result", cwd=folder).returncode == 0
     done = recallbench("evaluate", "result", "--k", "3", cwd=folder)
     assert done.returncode == 2
-    assert "result is a result, no labelled set" in done.stderr
+    assert "result is a result, no set of your own" in done.stderr
     assert "recallbench score result/run.trec --gold result/qrels.graded.trec" in done.stderr
 
 

@@ -34,7 +34,7 @@ def test_a_question_that_a_rewrite_fails_on_is_in_no_comparison(tmp_path: Path) 
         words = ("run", "canary-locomo", "--pipeline", "p.toml", "--limit", "6", "--cache-dir", "cache", "-q")
         done = recallbench(*words, "--folder", "result", cwd=tmp_path)
     assert "recallbench: question canary-1/q1 failed: " in done.stderr
-    assert "deviation: failures: " in done.stdout
+    assert "note: the pipeline failed on " in done.stdout
     lines = (tmp_path / "result/stages.jsonl").read_text().splitlines()
     assert lines[1] == '{"question_id":"canary-1/q1","handed":[],"without":{}}'
     (variant,) = json.loads(lines[0])["variants"]

@@ -132,7 +132,7 @@ def test_each_query_is_answered_from_its_candidates(workspace: WorkingFolder) ->
     assert "multi_hop/scene0_x_q1 0 scene0_x/1 200" in gold
     env = {"RECALLBENCH_DATA_DIR": str(workspace.path / "data")}
     audited = recallbench("audit", "r", "--failures", cwd=workspace.path, env=env)
-    assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
+    assert ": holds, not committed\n" in audited.stdout
 
 
 def test_one_subset_is_fetched_alone_and_a_folder_is_read_like_the_hub(workspace: WorkingFolder) -> None:

@@ -61,7 +61,7 @@ def test_the_others_are_scored_and_the_failure_is_named_everywhere(
     assert code == 1
     assert "recallbench: question q1 failed: `moody:open_memory` failed while searching for `When does the" in message
     assert "found RuntimeError: out of luck" in message
-    assert "deviation: failures: the store failed on 1 question: counted as the worst answer" in printed
+    assert "note: the store failed on 1 question: counted as the worst answer" in printed
     assert "q1 (failed)  travel               0.00" in printed
     metrics = Metrics.model_validate_json((folder / "result" / "metrics.json").read_bytes())
     assert metrics.retrieval.failed == ["q1"]

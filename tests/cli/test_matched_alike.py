@@ -100,7 +100,7 @@ def test_a_folder_and_its_rankings_score_alike(tmp_path: Path, method: str) -> N
         assert [share.step for share in metrics.matching.shares] == ["id", "exact", "tokens"]
         assert "| id |" in (tmp_path / "made" / "report.md").read_text()
     audited = recallbench("audit", "made", "--corpus-file", "team", "--failures", cwd=tmp_path)
-    assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
+    assert ": holds, not committed\n" in audited.stdout
 
 
 def test_a_threshold_that_takes_random_documents_is_refused_with_one_that_does_not(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_a_threshold_that_takes_random_documents_is_refused_with_one_that_does_n
     assert [recorded.get("allow_random_matches") for recorded in options] == [None, True]
     for name in ("fitting", "allowed"):
         audited = recallbench("audit", name, "--corpus-file", "team", "--failures", cwd=tmp_path)
-        assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
+        assert ": holds, not committed\n" in audited.stdout
     rows = [{"query": q, "expected": f"the ferry leaves {q}", "ranked": [f"the ferry leaves {q} now"]} for q in "abc"]
     (tmp_path / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     files = ("evaluate", "--gold", "gold.jsonl", "--match", "tokens")
@@ -131,7 +131,11 @@ def test_edited_shares_of_hybrid_fail_the_audit(tmp_path: Path) -> None:
     short(tmp_path / "team", (*EXPECTING, BOTH), SAYING)
     words = ("evaluate", "team", "--store", "bm25", "-q", "--folder", "made", "--match", "hybrid", ALLOWED)
     done = recallbench(*words, cwd=tmp_path)
-    assert "found first in the first 10: 2 by id, " in done.stdout
+    rows = done.stdout.splitlines()
+    steps = rows.index("gold by  segments  found first in the first 10  share of questions")
+    assert rows[steps + 1].split() == ["id", "2", "2", "33.3%"]
+    assert rows[steps + 2].split() == ["exact", "2", "2", "33.3%"]
+    assert rows[steps + 3].split() == ["tokens", "0", "0", "0.0%"]
     path = tmp_path / "made" / "metrics.json"
     document = json.loads(path.read_text())
     document["matching"]["shares"][0]["found_10"] += 1
@@ -164,7 +168,7 @@ def test_judgements_and_expected_texts_of_a_set_are_both_read(tmp_path: Path) ->
     assert metrics.labels is not None
     assert metrics.labels.unjudged == 1
     audited = recallbench("audit", "made", "--corpus-file", "team", "--failures", cwd=tmp_path)
-    assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
+    assert ": holds, not committed\n" in audited.stdout
 
 
 def test_cosine_is_for_files_and_refused_for_folders(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_cells_are_results_with_cost_letters_and_paired_tests_beside_them(worksp
     # BM25 finds each text among ten, but words of one digit it does not know.
     assert second["letters"] == {"recall_any@10": "b", "mrr@50": "c"}
     audit = recallbench("audit", folder / first["folder"], "--corpus-file", "team", cwd=workspace).stdout
-    assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audit
+    assert ": holds, not committed\n" in audit
     assert [(e["name"], e["dims"], e["vector_bytes"]) for e in matrix["encoders"]] == [
         ("python:enc:exact", 200, 800),
         ("python:enc:same", 2, 8),

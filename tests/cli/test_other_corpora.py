@@ -70,7 +70,7 @@ def test_every_corpus_at_hand_is_measured_audited_and_shown_in_one_table(
     names = [Path(folder).name.split("_", 2)[2] for folder in folders]
     assert names == ["beam-100k", "realtalk", "realtalk-turns"]
     audited = recallbench("audit", *folders, cwd=tmp_path, env=here)
-    assert audited.stdout.count("verdict: UNVERIFIED (pending: committed)") == 3
+    assert audited.stdout.count(": holds, not committed\n") == 3
     assert "  fail " not in audited.stdout
     assert "  cannot-tell " not in audited.stdout
     shown = json.loads(recallbench("table", *folders, "--format", "json", cwd=tmp_path).stdout)

@@ -80,7 +80,7 @@ def test_a_python_factory_gives_the_result_of_the_callable_store(workspace: Path
     assert (metrics["store"]["name"], metrics["store"]["version"]) == (name, "my_memory:open_memory (7.2)")
     assert (metrics["embedder"], metrics["guc_state"]) == (None, {"callable.function": "my_memory:open_memory"})
     audited = recallbench("audit", folder, cwd=workspace)
-    assert "verdict: UNVERIFIED (pending: committed)" in audited.stdout
+    assert ": holds, not committed\n" in audited.stdout
     assert "  fail " not in audited.stdout
 
     same = workspace / "same"
@@ -107,7 +107,7 @@ def test_the_example_server_passes_its_audit(server: str, workspace: Path, reque
     written = [path.read_text() for path in folder.iterdir()]
     assert not any("s3cret" in text or "joe" in text for text in (*written, done.stdout, done.stderr))
     audited = recallbench("audit", folder, cwd=workspace)
-    assert "verdict: UNVERIFIED (pending: committed)" in audited.stdout
+    assert ": holds, not committed\n" in audited.stdout
     assert "  fail " not in audited.stdout
     assert (metrics["guc_state"]["http.ranking"] == "cosine") is not by_words
     if not by_words:

@@ -32,7 +32,7 @@ def test_a_run_bears_the_name_and_audits(workspace: Path) -> None:
     assert metrics["corpus"]["checks"] == []
     assert {gate["status"] for gate in metrics["gates"]} == {"pass", "pending"}
     audited = recallbench("audit", result, "--corpus-file", "chats.json", cwd=workspace)
-    assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in audited.stdout
+    assert ": holds, not committed\n" in audited.stdout
     other = recallbench("audit", result, "--corpus-file", "items.json", cwd=workspace)
     assert "cannot-tell" in other.stdout
 
@@ -62,7 +62,7 @@ def test_repeat_and_grow_take_it_too(workspace: Path) -> None:
     repeated = recallbench("repeat", "2", *LOCOMO, "--store", "bm25", "--limit", "5", "--quiet", cwd=workspace)
     assert "own/chats+locomo" in repeated.stdout
     dry = recallbench("run", *LOCOMO, "--store", "bm25", "--dry-run", cwd=workspace)
-    assert dry.stdout.endswith("READY\n")
+    assert "\nReady: nothing is missing for the run; next: recallbench run " in dry.stdout
 
 
 @pytest.mark.parametrize(

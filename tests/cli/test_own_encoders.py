@@ -49,14 +49,14 @@ def stated(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def audited(folder: Path) -> str:
-    """Return the last line of an audit of the folder once it is committed."""
+    """Return the verdict of an audit of the folder once it is committed."""
     for words in (["init", "-q"], ["add", folder.name], ["commit", "-qm", "A result"]):
         named = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
         subprocess.run(["git", *named, *words], cwd=folder.parent, check=True, stdout=subprocess.DEVNULL)
-    audit = recallbench("audit", folder.name, cwd=folder.parent)
+    audit = recallbench("audit", folder.name, "--labels", cwd=folder.parent)
     assert "  fail " not in audit.stdout
     assert audit.returncode == 0
-    return audit.stdout.splitlines()[-1].strip()
+    return audit.stdout.splitlines()[-3].strip()
 
 
 def test_a_folder_is_run_as_it_says(tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_every_command_that_measures_takes_it(team: Path) -> None:
     assert stated(workspace / "evaluated")[0]["embedder"]["name"] == name
     audit = recallbench("audit", "evaluated", "--corpus-file", "team", cwd=workspace)
     assert "  fail " not in audit.stdout
-    assert "verdict: UNVERIFIED (pending: committed)" in audit.stdout
+    assert ": holds, not committed\n" in audit.stdout
     grown = recallbench("grow", "team", *config, "--distractors", "others.jsonl", "--factors", "1,2", cwd=workspace)
     assert grown.returncode == 0
     assert name in grown.stdout

@@ -366,7 +366,7 @@ def test_a_server_without_the_extension_is_measured_as_the_reference(server: str
     with database(server, None) as dsn:
         done = recallbench(*CANARY, "--limit", "5", cwd=tmp_path, env={"PGMNEMO_DSN": dsn})
     assert done.returncode == 0
-    assert "store: pgvector, since the server has no extension pgmnemo; recorded as a deviation" in done.stderr
+    assert "store: pgvector, since --store names none\n" in done.stderr
     assert metrics(only(tmp_path)).store.name == "pgvector"
     assert conninfo_to_dict(dsn)["password"] == SECRET
 

@@ -117,7 +117,7 @@ def test_the_audit_derives_the_label_and_misses_no_file(
     files = json.loads((folder / "manifest.json").read_text())["files"]
     assert {"reproduction.json", "reproduction.md"} <= set(files)
     assert differences(folder) == []
-    done = recallbench("audit", str(folder), cwd=tmp_path)
+    done = recallbench("audit", str(folder), "--verbose", cwd=tmp_path)
     assert "pass        RB-DEVIATIONS      deviations: 4 stated, as they follow" in done.stdout
     assert "deviation   reproduction: baseline-v0.2.1" in done.stdout
 

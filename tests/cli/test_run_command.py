@@ -107,7 +107,8 @@ def test_an_existing_name_gets_a_number_and_an_existing_folder_is_refused(canary
     parent = canary.parent
     assert recallbench("run", "canary-locomo", *QUICK, "--out", "o", cwd=parent).returncode == 0
     again = recallbench("run", "canary-locomo", *QUICK, "--out", "o", cwd=parent)
-    assert again.stdout.splitlines()[-1].endswith("_2/report.md")
+    assert again.stdout.splitlines()[-3].endswith("_2/report.md")
+    assert again.stdout.splitlines()[-1].endswith("_2")
     refused = recallbench("run", "canary-locomo", *QUICK, "--folder", "o", cwd=parent)
     assert refused.returncode == 2
     assert "o exists already" in refused.stderr
@@ -150,8 +151,9 @@ def test_pooled_scope_and_another_depth_are_labelled(tmp_path: Path) -> None:
     done = recallbench(
         "run", "canary-locomo", *QUICK, "--scope", "pooled", "--depth", "20", "--folder", "r", cwd=tmp_path
     )
-    assert "deviation: scope: all haystacks pooled into one" in done.stdout
-    assert "deviation: depth: rankings are 20 deep instead of 50" in done.stdout
+    assert "note: all haystacks pooled into one\n" in done.stdout
+    assert "deviation" not in done.stdout
+    assert done.stdout.endswith("; all haystacks pooled into one; next: recallbench report r\n")
     metrics = json.loads((tmp_path / "r" / "metrics.json").read_text())
     assert [headline["estimate"]["measure"] for headline in metrics["headline"]] == ["recall_any@10"]
 
@@ -261,6 +263,7 @@ def test_weights_other_than_the_defaults_are_labelled(tmp_path: Path) -> None:
         "3",
         "--folder",
         "r",
+        "--labels",
         cwd=tmp_path,
     )
     assert "canary-locomo, pgvector (weights bm25=1), hash" in done.stdout
@@ -340,9 +343,10 @@ def test_another_file_is_refused_with_both_hashes_and_runs_when_allowed(tmp_path
         cwd=tmp_path,
     )
     assert allowed.returncode == 0
-    assert "verdict: UNVERIFIED, not CANONICAL" in allowed.stdout
     assert "gate failed: dataset integrity" in allowed.stdout
-    assert "deviation: dataset: " in allowed.stdout
+    assert f"note: {file_sha256(tmp_path / 'mine.json')} instead of the registered 79fa87e9" in allowed.stdout
+    last = allowed.stdout.splitlines()[-1]
+    assert "; not to be relied on: the gate on dataset integrity fails (sha256 " in last
 
 
 def test_a_settings_file_serves_several_commands(tmp_path: Path) -> None:
@@ -350,7 +354,7 @@ def test_a_settings_file_serves_several_commands(tmp_path: Path) -> None:
     assert recallbench("doctor", "canary", "--config", "s.toml", cwd=tmp_path).returncode == 0
     done = recallbench("run", "canary-locomo", "--config", "s.toml", cwd=tmp_path)
     assert done.returncode == 0
-    assert "deviation: limit" in done.stdout
+    assert "note: only the first 5 questions were asked\n" in done.stdout
 
 
 def test_an_embedder_that_nothing_uses_is_refused(tmp_path: Path) -> None:

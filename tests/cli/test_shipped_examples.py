@@ -72,7 +72,7 @@ def test_an_example_is_measured_without_the_network(name: str, exact: dict[str, 
         }
         assert approximate["recall_any@10"] == pytest.approx(exact["recall_any@10"], abs=0.01)
     audited = recallbench("audit", "made", cwd=tmp_path, env=python_path())
-    assert "verdict: UNVERIFIED (pending: committed)" in audited.stdout
+    assert ": holds, not committed\n" in audited.stdout
     assert "  fail " not in audited.stdout
 
 

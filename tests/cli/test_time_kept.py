@@ -59,7 +59,7 @@ def test_a_question_is_answered_from_what_was_said_before_it_and_the_audit_holds
     assert line in report.split("## Headline")[0]
     for file in (place / "kept" / "environment.json", place / "kept" / "metrics.json"):
         assert '"time": "kept"' not in file.read_text()
-    audit = ("audit", "kept", "--corpus-file", "data")
+    audit = ("audit", "kept", "--corpus-file", "data", "--verbose")
     audited = recallbench(*audit, cwd=place)
     assert failing(audited.stdout) == ANOTHER_DATASET
     assert "ranked again, all 14 rankings equal" in audited.stdout
@@ -80,7 +80,7 @@ def test_a_question_is_answered_from_what_was_said_before_it_and_the_audit_holds
 def test_time_ignored_is_a_deviation_that_shows_what_the_future_would_have_given(place: Path) -> None:
     done = recallbench(*RUN, "--store", "bm25", "--time", "ignored", "--folder", "ignored", cwd=place)
     assert done.returncode == 0, done.stderr
-    assert "deviation: time: questions also see what was said after them" in done.stdout
+    assert "note: questions also see what was said after them" in done.stdout
     assert "Here time was ignored: a question also saw what was said after it, 8.0 segments in all." in done.stdout
     metrics = metrics_of(place / "ignored")
     assert metrics["time"] == {"way": "ignored", "visible": 8.0, "haystack": 8.0}

@@ -42,6 +42,8 @@ class Audit:
     """The corpus by its name; empty where the folder does not say."""
     summary: tuple[str, ...] = ()
     """For a foreign folder: lines to paste into an issue."""
+    store: str = ""
+    """The store by its name; empty where the folder does not say."""
 
     def with_check(self, check: Check) -> Audit:
         """Return the audit with one more check, and the verdict that follows."""
@@ -125,7 +127,8 @@ def audit_result(
         recorded = (*recorded, f"why the store returned fewer than it could: {short} are declared missing")
     stated = (f"{deviation.kind}: {deviation.detail}" for deviation in metrics.deviations)
     deviations = tuple(dict.fromkeys([*map(str, subject.deviations), *stated]))
-    return Audit(folder, checks, decide(checks, deviations), deviations, recorded, corpus.name)
+    verdict = decide(checks, deviations)
+    return Audit(folder, checks, verdict, deviations, recorded, corpus.name, store=metrics.store.name)
 
 
 def _decided(gate: Gate) -> Callable[[AuditSubject], Finding]:

@@ -12,9 +12,16 @@ from recallbench.errors import RecallBenchError
 if TYPE_CHECKING:
     from recallbench.audit.subject import AuditSubject
 
+NO_DATASET = "the dataset is not at hand: see RB-DATASET"
+"""What a check says that needs the dataset, where RB-DATASET says why it is not there."""
+
 
 class CannotTell(Exception):
-    """Raised when something that a check needs is not here; the message names it."""
+    """Raised when something that a check needs is not here; the message names it, and the remedy behind a colon."""
+
+    def __init__(self, reason: str, remedy: str = "") -> None:
+        super().__init__(reason)
+        self.remedy = remedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +39,21 @@ class Examination:
         try:
             finding = self.look(subject)
         except CannotTell as reason:
-            finding = Finding("cannot-tell", str(reason))
+            finding = Finding("cannot-tell", str(reason), remedy=reason.remedy)
         except RecallBenchError as error:
             finding = Finding("fail", one_line(error))
         except Exception as error:  # noqa: BLE001 - a check that a hostile folder breaks has not passed
             finding = Finding("fail", f"the check broke down: {type(error).__name__}: {error}".replace("\n", " ")[:300])
-        return Check(self.name, finding.status, self.required, finding.observed, finding.awaits, self.code, self.needed)
+        return Check(
+            self.name,
+            finding.status,
+            self.required,
+            finding.observed,
+            finding.awaits,
+            self.code,
+            self.needed,
+            finding.remedy,
+        )
 
 
 def one_line(error: RecallBenchError) -> str:

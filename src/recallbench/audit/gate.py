@@ -30,6 +30,8 @@ class Finding:
     status: Status
     observed: str
     awaits: str = ""
+    remedy: str = ""
+    """What gets whatever the check lacks to tell, best as a command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,8 @@ class Check:
     """Stable, as the documents explain it: `RB-…`."""
     needed: bool = True
     """Whether a result can't be VERIFIED where the check can't tell."""
+    remedy: str = ""
+    """The same as of the finding: the end of `observed`."""
 
 
 def passed_if(holds: bool, observed: str) -> Finding:

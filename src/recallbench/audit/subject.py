@@ -140,7 +140,7 @@ class AuditSubject:
                 if "--corpus-file" in blocked.remedy
                 else f"give it with --corpus-file, or {blocked.remedy}"
             )
-            raise CannotTell(f"{blocked.problem}: {remedy}") from None
+            raise CannotTell(f"{blocked.problem}: {remedy}", blocked.remedy) from None
         except InputError as error:
             raise CannotTell(one_line(error)) from None
 

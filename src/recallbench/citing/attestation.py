@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
+from recallbench.audit.audit import Audit
+from recallbench.audit.conclusion import TONES
 from recallbench.audit.gate import Check
+from recallbench.audit.outcome import outcome
 from recallbench.citing.headline import headline_figures
-from recallbench.citing.keys import needs_extra, private_key, public_key
+from recallbench.citing.keys import PUBLIC, needs_extra, private_key, public_key
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import InputError, UsageError
 from recallbench.reading import document, parsed
+from recallbench.reports.conclusions.names import listed
+from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.results import manifest
 from recallbench.results.metrics import Metrics
 from recallbench.results.result import Result, open_result, open_unchanged
@@ -22,6 +28,8 @@ REQUIRED = "an attestation beside the folder, signed with that key, over exactly
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "urn:recallbench:result:v1"
+NOT_CHECKED = "not_checked"
+"""The field of the statement that earlier releases did not write."""
 
 
 def attestation_path(folder: Path) -> Path:
@@ -30,8 +38,11 @@ def attestation_path(folder: Path) -> Path:
     return real.with_name(f"{real.name}.attestation.json")
 
 
-def statement(result: Result, verdict: str, canonical: bool) -> dict[str, Any]:
-    """Return what is signed: the hash of every file, and what the result states. It holds no time."""
+def statement(result: Result, examined: Audit) -> dict[str, Any]:
+    """Return what is signed: the hash of every file, what the result states, what its audit found. It holds no time.
+
+    What was not checked is named by codes and names alone: why it could not be is a matter of the machine.
+    """
     files, _ = manifest.read(result.folder / manifest.NAME)
     return {
         "_type": STATEMENT_TYPE,
@@ -40,12 +51,31 @@ def statement(result: Result, verdict: str, canonical: bool) -> dict[str, Any]:
             for name, sha256 in [(manifest.NAME, result.manifest_sha256), *sorted(files.items())]
         ],
         "predicateType": PREDICATE_TYPE,
-        "predicate": {**_predicate(result.metrics), "verdict": verdict, "canonical": canonical},
+        "predicate": {
+            **_predicate(result.metrics),
+            "verdict": examined.verdict.text,
+            "canonical": examined.verdict.canonical,
+            "outcome": str(outcome(examined.checks)),
+            NOT_CHECKED: unchecked(examined),
+            "not_derivable": list(examined.recorded),
+        },
     }
 
 
-def attest(folder: Path, key: Path, verdict: str, canonical: bool) -> Path:
-    """Sign the result and write the envelope beside it; raises InputError for a folder that is not whole."""
+def unchecked(examined: Audit) -> list[str]:
+    """Return what an audit did not check, or waits for, by code and name."""
+    return [
+        f"{check.code} {check.awaits or check.name}"
+        for check in examined.checks
+        if check.status in ("cannot-tell", "pending")
+    ]
+
+
+def attest(folder: Path, key: Path, examined: Audit) -> Path:
+    """Sign the result with what its audit found, and write the envelope beside it.
+
+    Raises InputError for a folder that is not whole.
+    """
     needs_extra()
     from securesystemslib.dsse import Envelope
 
@@ -57,7 +87,7 @@ def attest(folder: Path, key: Path, verdict: str, canonical: bool) -> Path:
         )
     signer = private_key(key)
     result = open_unchanged(folder)
-    payload = json.dumps(statement(result, verdict, canonical), sort_keys=True, separators=(",", ":")).encode()
+    payload = json.dumps(statement(result, examined), sort_keys=True, separators=(",", ":")).encode()
     envelope = Envelope(payload, PAYLOAD_TYPE, {})
     envelope.sign(signer)
     return _write(attestation_path(folder), json.dumps(envelope.to_dict(), indent=1) + "\n")
@@ -67,15 +97,25 @@ def attested(folder: Path, key: Path) -> Check:
     """Check that the attestation beside a folder is of this result and by this key, the public one."""
     public = public_key(key)
     path = attestation_path(folder)
+    signed: dict[str, Any] = {}
     try:
-        problem = _problem(folder, path, public)
+        problem = _problem(folder, path, public, signed)
     except InputError as error:
         problem = f"{error.problem}: {error.found}" if error.found else error.problem
-    observed = problem or f"{path.name} is by the key {public.keyid[:16]}…, and its files are these"
+    observed = problem or f"{path.name} is by the key {public.keyid[:16]}…, and its files are these{_left_open(signed)}"
     return Check("attestation", "fail" if problem else "pass", REQUIRED, observed, code=CODE)
 
 
-def _problem(folder: Path, path: Path, key: Any) -> str:
+def _left_open(signed: dict[str, Any]) -> str:
+    """Return what was not checked before the statement was signed; those of earlier releases do not say it."""
+    names = signed["predicate"].get(NOT_CHECKED)
+    if not isinstance(names, list):
+        return "; it does not say what was not checked when it was signed"
+    return f"; not checked when it was signed: {listed(list(map(str, names)))}" if names else ""
+
+
+def _problem(folder: Path, path: Path, key: Any, read: dict[str, Any]) -> str:
+    """Return what is wrong; else an empty text, and the signed statement in `read`."""
     if not path.exists() and not path.is_symlink():
         return f"there is no {path.name} beside the folder"
     from securesystemslib.dsse import Envelope
@@ -101,6 +141,7 @@ def _problem(folder: Path, path: Path, key: Any) -> str:
     for field, required in (("_type", STATEMENT_TYPE), ("predicateType", PREDICATE_TYPE)):
         if signed.get(field) != required:
             return f"the signed statement has {field} {signed.get(field)!r}, not {required}"
+    read.update(signed)
     return _other_result(folder, signed)
 
 
@@ -124,6 +165,21 @@ def _other_result(folder: Path, signed: dict[str, Any]) -> str:
         if predicate.get(name) != value:
             return f"the signed statement says {name} {predicate.get(name)!r}, metrics.json {value!r}"
     return ""
+
+
+def conclude_attested(examined: Audit, key: Path) -> Conclusion:
+    """Return how the signing ends: what was signed, what of it nobody checked, and how others verify it."""
+    folder, found = shlex.quote(str(examined.folder)), outcome(examined.checks)
+    left = [name.partition(" ")[2] for name in unchecked(examined)]
+    belief = f"when signed its audit said: {found}"
+    if left and found.word not in ("not checked", "holds, not committed"):
+        belief += f", and not checked: {listed(left)}"
+    return Conclusion(
+        f"Signed every file of {examined.folder}",
+        belief,
+        f"recallbench audit {folder} --require-attestation {shlex.quote(str(key))}{PUBLIC}",
+        TONES[found.word],
+    )
 
 
 def _predicate(metrics: Metrics) -> dict[str, Any]:

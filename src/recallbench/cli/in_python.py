@@ -28,7 +28,7 @@ from recallbench.stores.outside.class_memory import ADDING
 from recallbench.stores.outside.instance import class_of, parameters_of
 from recallbench.user_function import name_of
 
-OF_COMMANDS = ("config", "dry_run", "require_verified", "strict")
+OF_COMMANDS = ("config", "dry_run", "format", "labels", "require_verified", "strict")
 """Options that decide what a command prints or how it ends."""
 EXAMPLE = 'recallbench.run("locomo", store=Memory, set={"alpha": 0.3}, folder="tuned")'
 

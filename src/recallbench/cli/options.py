@@ -148,6 +148,9 @@ RESULT = (
 )
 """The place of the result, and when it fails the command."""
 
+LABELS = flag("labels", "Say what the protocol calls the result, and name every deviation from it.")
+"""The protocol's labels on the console, where it is silent about them."""
+
 STRICT = flag("strict", "Exit 3 when anything is not ready.")
 
 RANDOM_MATCHES = flag("allow-random-matches", "Go on where --match takes more than 20% of random texts for relevant.")

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from recallbench.corpora.registry import write_miniature
-from recallbench.escaping.terminal import visible
+from recallbench.escaping.terminal import shortened
 from recallbench.progress import Silent
+from recallbench.protocol.frozen import load
 from recallbench.protocol.reproductions import find_reproduction
+from recallbench.reports.conclusions.names import listed
+from recallbench.reports.printing.conclusion import Conclusion
+from recallbench.reports.table import Part
 from recallbench.results.manifest import differences
 from recallbench.results.result import open_result
 from recallbench.retrieval.pipeline.pipeline import Pipeline
@@ -20,9 +25,78 @@ from recallbench.runs.readiness import ReadinessRow, readiness
 from recallbench.runs.run import run
 from recallbench.scratch import scratch
 
+OF_THE_PROTOCOL = ("extension", "deviation", "history")
+"""Rows that speak of the protocol alone: its store, and what departs from it."""
 
-def dry_run(options: Options) -> bool:
-    """Rehearse on a miniature in a temporary folder, print the readiness table; True when everything is ready."""
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """A run that was rehearsed on a miniature, and whether the real one could start."""
+
+    options: Options
+    asked: int
+    files: Sequence[str]
+    wrong: Sequence[str]
+    """What is wrong with the artefacts of the miniature."""
+    rows: Sequence[ReadinessRow]
+
+    @property
+    def ready(self) -> bool:
+        """Whether nothing is missing."""
+        return not self.missing and not self.wrong
+
+    @property
+    def missing(self) -> list[ReadinessRow]:
+        """What is not ready."""
+        return [row for row in self.rows if row.status == "NOT READY"]
+
+    def parts(self, *, labels: bool) -> list[Part]:
+        """Return what was rehearsed and the readiness table.
+
+        What the protocol says is told of its own store on a corpus of its own, and where `labels` ask for it.
+        """
+        corpus = self.options.corpus
+        departs = any(row.name == "deviation" and row.detail.startswith("store: ") for row in self.rows)
+        labels = labels or (corpus in load().corpora and not departs)
+        rehearsed = f"{self.asked} questions on a miniature, {len(self.files)} artefacts: {', '.join(self.files)}"
+        return [
+            f"dry run of {corpus}: {rehearsed}",
+            *(f"  artefacts: {line}" for line in self.wrong),
+            *readiness_lines(corpus, self.rows, labels=labels),
+        ]
+
+    def document(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return {
+            "corpus": self.options.corpus,
+            "ready": self.ready,
+            "questions": self.asked,
+            "artefacts": list(self.files),
+            "wrong": list(self.wrong),
+            "readiness": [asdict(row) for row in self.rows],
+        }
+
+
+def conclude_rehearsals(rehearsals: Sequence[Rehearsal], command: str) -> Conclusion:
+    """Return how a dry run ends: ready, or what is missing first; `command` makes the real run."""
+    if wrong := [f"{each.options.corpus}: {line}" for each in rehearsals for line in each.wrong]:
+        return Conclusion(f"Not ready: the rehearsal left artefacts that are wrong: {listed(wrong)}", tone="bad")
+    missing = [(each.options.corpus, row) for each in rehearsals for row in each.missing]
+    runs = "the run" if len(rehearsals) == 1 else f"{len(rehearsals)} runs"
+    if missing:
+        several = len({each.options.corpus for each in rehearsals}) > 1
+        named = [f"{row.name} for {corpus}" if several else row.name for corpus, row in dict.fromkeys(missing)]
+        why = f": {shortened(missing[0][1].detail, 100)}" if len(named) == 1 else ""
+        remedies = list(dict.fromkeys(row.remedy for _, row in missing if row.remedy))
+        commands = all(remedy.startswith("recallbench ") for remedy in remedies)
+        return Conclusion(
+            f"Not ready: {listed(named)}{why}", "", " && ".join(remedies) if commands else remedies[0], "bad"
+        )
+    return Conclusion(f"Ready: nothing is missing for {runs}", "", command)
+
+
+def dry_run(options: Options) -> Rehearsal:
+    """Rehearse on a miniature in a temporary folder, and ask what the real run needs."""
     if options.reproduce is not None:
         find_reproduction(options.reproduce, options.corpus)
     with scratch(Path(tempfile.gettempdir())) as place:
@@ -49,11 +123,7 @@ def dry_run(options: Options) -> bool:
         wrong = differences(outcome.folder)
         open_result(outcome.folder)
         files = sorted(path.name for path in outcome.folder.iterdir())
-    count = outcome.metrics.retrieval.asked
-    print(f"dry run of {options.corpus}: {count} questions on a miniature, {len(files)} artefacts: {', '.join(files)}")
-    for line in wrong:
-        print(f"  artefacts: {visible(line)}")
-    return print_readiness(options) and not wrong
+    return Rehearsal(options, outcome.metrics.retrieval.asked, files, wrong, readiness(options))
 
 
 def _can_be_rehearsed(pipeline: Pipeline) -> bool:
@@ -62,26 +132,13 @@ def _can_be_rehearsed(pipeline: Pipeline) -> bool:
     return dense and not any(spec.stage.asks_endpoint for spec in pipeline)
 
 
-def print_readiness(options: Options) -> bool:
-    """Print the readiness table and its last line, READY or NOT READY."""
-    rows = readiness(options)
-    for line in readiness_lines(options.corpus, rows):
-        print(line)
-    ready = is_ready(rows)
-    print("READY" if ready else "NOT READY")
-    return ready
-
-
-def is_ready(rows: Sequence[ReadinessRow]) -> bool:
-    """Whether nothing that a real run needs is missing."""
-    return all(row.status != "NOT READY" for row in rows)
-
-
-def readiness_lines(corpus: str, rows: Sequence[ReadinessRow]) -> Iterator[str]:
-    """Yield the readiness table of a corpus, line by line."""
-    width = max(len(row.name) for row in rows)
-    yield f"readiness of a real run on {corpus}"
-    for row in rows:
-        yield f"  {row.name.ljust(width)}  {row.status:<9}  {visible(row.detail)}"
+def readiness_lines(corpus: str, rows: Sequence[ReadinessRow], *, labels: bool) -> list[str]:
+    """Return the readiness table; without `labels` what the protocol says of the run is left out."""
+    shown = [row for row in rows if labels or row.name not in OF_THE_PROTOCOL or row.status == "NOT READY"]
+    width = max(len(row.name) for row in shown)
+    lines = [f"readiness of a real run on {corpus}"]
+    for row in shown:
+        lines.append(f"  {row.name.ljust(width)}  {row.status:<9}  {row.detail}")
         if row.remedy:
-            yield f"  {'':<{width}}  {'':<9}  what to do: {visible(row.remedy)}"
+            lines.append(f"  {'':<{width}}  {'':<9}  what to do: {row.remedy}")
+    return lines

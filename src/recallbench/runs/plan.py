@@ -209,7 +209,9 @@ def plan_run(options: Options) -> Plan:
     if store is None:
         store, reason = _default_store(options)
         if store != rules.canonical_store:
-            announcements.append(f"store: {store}, since {reason}; recorded as a deviation")
+            # Only on a corpus of the protocol does it matter that its own store is not there.
+            why = reason if corpus.name in rules.corpora else "--store names none"
+            announcements.append(f"store: {store}, since {why}")
     limits = _check_store(store, options, pipeline, rules.default_k)
     announcements += limits
     if limits and options.time == "kept" and find_entry(options.corpus).timed:

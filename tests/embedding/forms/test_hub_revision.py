@@ -120,7 +120,7 @@ def test_a_run_of_a_fetched_model_is_audited(environ: dict[str, str], hub: Loopb
     assert len(hub.requests) == asked
     audit = recallbench("audit", "result", cwd=tmp_path)
     assert "  fail " not in audit.stdout
-    assert "verdict: UNVERIFIED (pending: committed)" in audit.stdout
+    assert ": holds, not committed\n" in audit.stdout
     embedder: dict[str, Any] = json.loads((tmp_path / "result" / "metrics.json").read_text())["embedder"]
     assert embedder["name"] == NAME
     assert "pinned to no public revision" not in (tmp_path / "result" / "report.md").read_text()

@@ -305,7 +305,7 @@ def test_a_run_by_the_command_line(server: dict[str, str], tmp_path: Path, rows:
         assert metrics["store"]["variant"] == ("ranker importance" if ranker == "importance" else "")
         assert ("settings" in [deviation["kind"] for deviation in metrics["deviations"]]) == (ranker == "importance")
         printed = recallbench("audit", tmp_path / ranker, cwd=tmp_path).stdout
-        assert "verdict: UNVERIFIED (pending: committed)" in printed
+        assert ": holds, not committed\n" in printed
     again = recallbench(
         "run", "canary-locomo", "--store", "graph", "--folder", tmp_path / "b", cwd=tmp_path, env=server
     )

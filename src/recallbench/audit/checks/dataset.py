@@ -1,7 +1,7 @@
 """The dataset is the stated one, and metrics.json describes the corpus as the file has it."""
 
 from recallbench.audit.difference import differing
-from recallbench.audit.examination import CannotTell, Examination, pass_unless
+from recallbench.audit.examination import NO_DATASET, CannotTell, Examination, pass_unless
 from recallbench.audit.gate import Finding, passed_if
 from recallbench.audit.subject import AuditSubject
 
@@ -13,7 +13,7 @@ def dataset(subject: AuditSubject) -> Finding:
 
 def corpus(subject: AuditSubject) -> Finding:
     if not subject.has_dataset:
-        raise CannotTell("the dataset is not at hand: see RB-DATASET")
+        raise CannotTell(NO_DATASET)
     stated, derived = subject.metrics.corpus, subject.derived.corpus
     problems = list(differing(stated, derived))
     problems += [

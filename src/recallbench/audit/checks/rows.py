@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from recallbench.audit.declared import recorded_options
-from recallbench.audit.examination import CannotTell, Examination, pass_unless
+from recallbench.audit.examination import NO_DATASET, CannotTell, Examination, pass_unless
 from recallbench.audit.gate import Finding, passed_if
 from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.records import Question
@@ -91,7 +91,7 @@ def _has_text(row: Row) -> bool:
 
 def _known_questions(subject: AuditSubject) -> tuple[Question, ...]:
     if not subject.has_dataset:
-        raise CannotTell("the dataset is not at hand: see RB-DATASET")
+        raise CannotTell(NO_DATASET)
     return subject.questions
 
 

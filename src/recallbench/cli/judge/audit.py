@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -11,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import options
 from recallbench.cli.command import PATH, argument, command, flag, option
-from recallbench.escaping.terminal import visible, visible_lines
+from recallbench.cli.printing import conclude, show
+from recallbench.escaping.terminal import visible_lines
+from recallbench.reports.printing.printed import Format, Printed
+from recallbench.reports.table import Part, print_parts
 
 if TYPE_CHECKING:
     from recallbench.audit.audit import Audit
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from recallbench.progress import Progress
 
 EPILOG = (
-    "Exit codes: 0 every folder is VERIFIED, 1 one is not or can't be decided, 2 one is no result folder. "
+    "Exit codes: 0 every folder holds, 1 one does not, is not committed or not checked, 2 one is no result folder. "
     "benchmarks/AUDIT.md explains each check by its code."
 )
 
@@ -40,7 +42,7 @@ EPILOG = (
         default=None,
     ),
     options.CACHE_DIR,
-    flag("json", "Print one JSON document, for programs.", "as_json"),
+    *options.FORMAT,
     flag("publish", "Also require that HISTORY.md names every deviation (RB-HISTORY)."),
     option("history", "The HISTORY.md for --publish [default: the nearest above the folder].", type=PATH),
     option(
@@ -49,8 +51,9 @@ EPILOG = (
         metavar="KEY",
         type=PATH,
     ),
-    flag("failures", "Show only what did not pass, and the verdict."),
-    flag("verbose", "For a folder of another tool: show each published number with its definition."),
+    flag("failures", "Leave out what passes, in every format."),
+    flag("verbose", "Show every check, and for a folder of another tool each published number with its definition."),
+    options.LABELS,
     options.QUIET,
     options.CONFIG,
     epilog=EPILOG,
@@ -60,15 +63,22 @@ def audit(
     corpus_file: tuple[Path, ...],
     rerun_control: bool | None,
     cache_dir: Path | None,
-    as_json: bool,
+    format: Format,
     publish: bool,
     history: Path | None,
     require_attestation: Path | None,
     failures: bool,
     verbose: bool,
+    labels: bool,
     quiet: bool,
 ) -> int:
-    """Work out every figure again from rankings and dataset, check it all, and say what the result may be called."""
+    """Work out every figure again from rankings and dataset, check it all, and say in a word whether the folder holds.
+
+    The words are: holds; holds, not committed; not checked; does not hold; blocked. Beside them stand the labels of the
+    protocol, for what may have one.
+    """
+    from recallbench.audit.conclusion import conclude_audits
+    from recallbench.audit.listing import document, lines, table, tells_labels
     from recallbench.errors import RecallBenchError, UsageError
 
     missing = [file for file in corpus_file if not file.exists()]
@@ -81,7 +91,9 @@ def audit(
     from recallbench.cli.bars import listener
 
     progress = listener(quiet)
-    done: list[dict[str, Any]] = []
+    audits: list[Audit] = []
+    documents: list[dict[str, Any]] = []
+    parts: list[Part] = []
     codes = []
     for folder in folders:
         try:
@@ -95,15 +107,24 @@ def audit(
         except (RecallBenchError, OSError) as error:
             codes.append(error.exit_code if isinstance(error, RecallBenchError) else 2)
             problem = visible_lines(str(error))
-            done.append({"folder": str(folder), "verdict": None, "error": problem})
+            documents.append({"folder": str(folder), "word": None, "verdict": None, "error": problem})
             print(f"recallbench: {problem}", file=sys.stderr)
             continue
         codes.append(0 if examined.verdict.label == "VERIFIED" else 1)
-        done.append(_document(examined, failures))
-        if not as_json:
-            print("\n".join(visible(line) for line in _lines(examined, failures, verbose)), flush=True)
-    if as_json:
-        print(json.dumps({"audits": done}, indent=1))
+        audits.append(examined)
+        documents.append(document(examined, failures=failures))
+        told = lines(
+            examined, labels=labels or verbose or publish or tells_labels(examined), every=verbose, failures=failures
+        )
+        parts += told
+        if format == "text":
+            print_parts(*told)  # a folder may take minutes
+    conclusion = conclude_audits(audits, len(folders) - len(audits))
+    if format != "text":
+        sheet = table(audits, failures=failures)
+        show(Printed("Audit", [*parts, sheet], {"audits": documents}, conclusion, own_sheet=sheet), format)
+    elif conclusion is not None:
+        conclude(conclusion)
     return max(codes)
 
 
@@ -138,57 +159,3 @@ def _on_record(examined: Audit, history: Path | None) -> Check:
     from recallbench.citing.publication import published
 
     return published(examined.deviations, examined.corpus, examined.folder, history)
-
-
-def _lines(examined: Audit, failures: bool, verbose: bool) -> list[str]:
-    from recallbench.audit.checks.ranges import recorded_words
-    from recallbench.corpora.labelled_sets.set_name import short_names
-
-    lines = [*examined.summary, "", str(examined.folder)] if examined.summary else [str(examined.folder)]
-    claims = sum(_is_claim(check) for check in examined.checks)
-    width = max(len(check.code) for check in examined.checks)
-    previous = ""
-    for check in examined.checks:
-        if (check.status == "pass" and failures) or (_is_claim(check) and not verbose):
-            continue
-        aside = "" if check.needed else " (a result may do without)"
-        lines.append(f"  {check.status:<11} {check.code:<{width}} {check.name}: {check.observed}{aside}")
-        # Of many claims that fall short of the same requirement, the first says what it is.
-        if check.status != "pass" and check.code + check.required != previous:
-            previous = check.code + check.required
-            lines.append(f"  {'':<11} {'':<{width}} required: {check.required}")
-    if claims and not verbose:
-        lines.append(f"  {claims} published numbers are traced one by one with --verbose")
-    lines += [short_names(f"  deviation   {deviation}") for deviation in examined.deviations]
-    if examined.recorded:
-        lines.append(f"  {recorded_words(examined.recorded)}")
-    lines.append(f"  verdict: {examined.verdict.text}, {'' if examined.verdict.canonical else 'not '}CANONICAL")
-    return lines
-
-
-def _is_claim(check: Check) -> bool:
-    return check.code == "RB-F-CLAIM"
-
-
-def _document(examined: Audit, failures: bool) -> dict[str, Any]:
-    return {
-        "folder": str(examined.folder),
-        "verdict": examined.verdict.label,
-        "text": examined.verdict.text,
-        "canonical": examined.verdict.canonical,
-        "summary": list(examined.summary),
-        "deviations": list(examined.deviations),
-        "recorded": list(examined.recorded),
-        "checks": [
-            {
-                "code": check.code,
-                "name": check.name,
-                "status": check.status,
-                "needed": check.needed,
-                "required": check.required,
-                "observed": check.observed,
-            }
-            for check in examined.checks
-            if not failures or check.status != "pass"
-        ],
-    }

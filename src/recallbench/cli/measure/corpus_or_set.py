@@ -34,7 +34,7 @@ def obtain_corpus(corpus: str | None, others: dict[str, Any], progress: Progress
     )
     if unfitting := typed(*unfit):
         raise UsageError(
-            f"{unfitting} is for a {'registered corpus' if labelled else 'labelled set'}",
+            f"{unfitting} is for {'a registered corpus' if labelled else 'a set of your own'}",
             expected="locomo, longmemeval or the like" if labelled else "a folder, or hub:OWNER/NAME@<40 hex digits>",
             found=corpus,
             remedy=f"leave {unfitting} out",

@@ -57,6 +57,7 @@ OF_BOTH = (*OF_TABLES, *OF_MATCHING, "format", "plot", "keep_going", "target", "
     options.SCOPE,
     options.CONTROLS,
     *options.RESULT,
+    options.LABELS,
     options.REQUIRE_QUIET,
     options.CACHE_DIR,
     *options.FORMAT,
@@ -83,6 +84,7 @@ def evaluate(
     keep_going: bool,
     allow_random_matches: bool,
     require_verified: bool,
+    labels: bool,
     require_quiet: bool,
     quiet: bool,
     **others: Any,
@@ -147,6 +149,7 @@ def evaluate(
         compare=compare,
         stale_after=stale_after,
         require_verified=require_verified,
+        labels=labels,
         require_quiet=require_quiet,
     )
 

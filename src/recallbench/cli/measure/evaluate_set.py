@@ -1,7 +1,8 @@
-"""`recallbench evaluate DIR`: a store over a labelled set, with all that a result over a registered corpus has."""
+"""`recallbench evaluate DIR`: a store over a set of one's own, with all that a result over a registered corpus has."""
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,9 +15,9 @@ from recallbench.corpora.labelled_sets.age import parse_age
 from recallbench.errors import UsageError
 from recallbench.escaping.terminal import shortened, visible
 from recallbench.progress import Progress
-from recallbench.reports.cells import figure
+from recallbench.reports.cells import figure, share
 from recallbench.reports.set_report import counts_as_published, mean_over_subsets, passed_over, unresolved
-from recallbench.reports.table import plain_lines, print_parts
+from recallbench.reports.table import Part, Table, plain_lines, print_parts
 from recallbench.results.metrics import Metrics
 from recallbench.results.retrievals import GRADED
 from recallbench.runs.options import Options
@@ -35,15 +36,19 @@ def evaluate_set(
     stale_after: str | None,
     require_verified: bool,
     require_quiet: bool = False,
+    labels: bool = False,
 ) -> int:
-    """Run the store over the set, print its figures, and warn of labels older than `stale_after`.
+    """Run the store over the set, print its figures and how it ends, and warn of labels older than `stale_after`.
 
     With `table` the table of its questions is printed too, in any form but text alone, and behind it the change since
-    the earlier result `compare`. Return 1 where a question failed, or where the verdict falls short of a required one.
+    the earlier result `compare`. `labels` tells the protocol's verdict, as a required one does. Return 1 where a
+    question failed, or where the verdict falls short of a required one.
     """
-    from recallbench.cli.measure.headline import gates_hold, headline, print_failures, stayed_quiet
+    from recallbench.cli.measure.headline import gates_hold, headline, measured, print_failures, stayed_quiet
     from recallbench.cli.measure.set_tables import open_earlier, print_table, refuse_without_field
+    from recallbench.cli.printing import conclude
     from recallbench.machine_load import MachineLoad, refuse_unquiet
+    from recallbench.reports.conclusions.measured import conclude_measured
     from recallbench.retrieval.record import question_labels
     from recallbench.runs.run import run
 
@@ -69,21 +74,28 @@ def evaluate_set(
         refuse_unquiet(MachineLoad.while_idle())
     outcome = run(options, progress, today)
     metrics = outcome.metrics
-    labels = {id: shortened(label) for id, label in question_labels(outcome.retrieval.questions).items()}
+    named = {id: shortened(label) for id, label in question_labels(outcome.retrieval.questions).items()}
     of_labels = metrics.labels
-    labelled = [] if of_labels is None else [*passed_over(of_labels), *unresolved(of_labels)]
-    beside = [*_hub(metrics, folder), *labelled, *_matched(metrics, labels), *_worst(metrics, labels)]
-    summary = [*headline(metrics, outcome.folder, today), *beside]
-    if table is None or table.format == "text":
-        print_parts(*summary)
+    passed = [] if of_labels is None else [*passed_over(of_labels), *unresolved(of_labels)]
+    beside = [*_hub(metrics, folder), *passed, *_matched(metrics, named), *_worst(metrics, named)]
+    told = headline(metrics, outcome.folder, today, labels=labels or require_verified)
+    as_text = table is None or table.format == "text"
+    if as_text:
+        print_parts(*told, *beside)
     else:
         # What is for machines, or for a page, stands alone on stdout.
-        progress.note("\n".join(plain_lines(*summary)))
-    lacking = None if table is None else print_table(table, outcome, target.matching, before)
-    if age is not None:
-        for line in _stale(outcome.metrics, today - age, stale_after or ""):
-            print(visible(line), file=sys.stderr)
+        progress.note("\n".join(plain_lines(*told, *beside)))
+    stale = [] if age is None else _stale(metrics, today - age, stale_after or "")
+    ending = conclude_measured(measured(outcome, today, require_quiet=require_quiet, stale=stale[0] if stale else ""))
+    if before is not None:
+        compared = shlex.join(["recallbench", "compare", str(before.folder), str(outcome.folder)])
+        ending = replace(ending, next=compared)
+    lacking = None if table is None else print_table(table, outcome, target.matching, before, ending)
+    for line in stale:
+        print(visible(f"warning: {line}"), file=sys.stderr)
     whole = print_failures(outcome.retrieval)
+    if as_text:
+        conclude(ending)
     if lacking is not None:
         raise lacking
     good = whole and (not require_verified or gates_hold(metrics))
@@ -94,7 +106,7 @@ def _refuse_result(folder: Path) -> None:
     gold = folder / (GRADED if (folder / GRADED).is_file() else "qrels.trec")
     if gold.is_file() and (folder / "run.trec").is_file():
         raise UsageError(
-            f"{folder} is a result, no labelled set",
+            f"{folder} is a result, no set of your own",
             expected="the folder of the set that it is a result of",
             found=f"run.trec and {gold.name}",
             remedy=f"score its rankings: recallbench score {folder / 'run.trec'} --gold {gold}",
@@ -115,19 +127,18 @@ def _hub(metrics: Metrics, folder: Path) -> list[str]:
     return [*lines, *(line[0].lower() + line[1:] for line in told)]
 
 
-def _matched(metrics: Metrics, labels: Mapping[str, str]) -> list[str]:
+def _matched(metrics: Metrics, labels: Mapping[str, str]) -> list[Part]:
     matching = metrics.matching
     if matching is None:
         return []
-    lines = [
+    lines: list[Part] = [
         f"matched by {matching.method}: {matching.exact} gold exact, {matching.fuzzy} fuzzy;"
         f" {matching.questions - matching.without} of {matching.questions} queries have some"
     ]
     if matching.shares is not None:
-        lines.append(
-            "found first in the first 10: "
-            + ", ".join(f"{share.found_10} by {share.step}" for share in matching.shares)
-        )
+        steps = [(step.step, str(step.gold), str(step.found_10), share(step.share)) for step in matching.shares]
+        head = ("gold by", "segments", "found first in the first 10", "share of questions")
+        lines.append(Table(head, steps, left=["gold by"]))
     if matching.by_id is not None and matching.by_text is not None:
         lines.append(
             ", ".join(
@@ -165,7 +176,7 @@ def _stale(metrics: Metrics, limit: date, age: str) -> list[str]:
         return []
     lines = []
     if labels.oldest is not None and labels.oldest < limit.isoformat():
-        lines.append(f"warning: labels are older than {age}: the oldest is of {labels.oldest}; look at them again")
+        lines.append(f"labels are older than {age}: the oldest is of {labels.oldest}; look at them again")
     if labels.undated:
-        lines.append(f"warning: {labels.undated} queries say nothing of when they were labelled (labelled_at)")
+        lines.append(f"{labels.undated} queries say nothing of when they were labelled (labelled_at)")
     return lines

@@ -12,8 +12,10 @@ from recallbench.escaping.terminal import shortened, visible
 from recallbench.machine_load import MachineLoad
 from recallbench.reading import document, parsed
 from recallbench.reports.answers import answer_lines
-from recallbench.reports.canary.drawn import canary_lines
+from recallbench.reports.canary.drawn import canary_doubt, canary_lines
 from recallbench.reports.cells import figure, interval, share, system
+from recallbench.reports.conclusions.labels import mattering, of_protocol
+from recallbench.reports.conclusions.measured import Measured, gate_words
 from recallbench.reports.controls.columns import control_names, controls
 from recallbench.reports.latency import folder_impossible_times, times_line
 from recallbench.reports.own_encoder import encoder_words
@@ -27,11 +29,14 @@ from recallbench.results.environment import recorded_load
 from recallbench.results.metrics import Metrics
 from recallbench.results.result import ENVIRONMENT, Result
 from recallbench.retrieval.record import Retrieval, question_labels
+from recallbench.runs.run import Outcome
 from recallbench.scoring.returned import returned_rows
 
 
-def headline(metrics: Metrics, folder: Path, today: date) -> list[Part]:
-    """Return the corpus, the figures, the verdict, and the paths of page and report.
+def headline(metrics: Metrics, folder: Path, today: date, *, labels: bool = False) -> list[Part]:
+    """Return the corpus, the figures, what has to be said of them, and the paths of page and report.
+
+    The protocol's verdict and every deviation from it are told of a run under it, and where `labels` are asked for.
 
     `today` decides whether a canary whose questions were asked is stale.
     """
@@ -74,17 +79,38 @@ def headline(metrics: Metrics, folder: Path, today: date) -> list[Part]:
     if (load := machine_load(folder)) is not None and not load.quiet:
         lines.append(load.sentence)
     lines += [line for line in (times_line(folder), folder_impossible_times(folder)) if line]
-    lines.append(f"verdict: {metrics.verdict.text}, {'' if metrics.verdict.canonical else 'not '}CANONICAL")
-    lines += [short_names(f"deviation: {deviation.kind}: {deviation.detail}") for deviation in metrics.deviations]
-    lines += [
-        f"gate failed: {gate.name}: {gate.observed}" for gate in metrics.gates if gate.status in ("fail", "cannot-tell")
-    ]
+    lines += _standing(metrics, labels=labels or of_protocol(metrics.corpus.name, metrics.store.name))
     if metrics.pipeline is not None:
         lines += [f"stage: {sentence}" for sentence in idle_sentences(metrics.pipeline)]
         lines.append(f"stages: recallbench stages {shlex.quote(str(folder))}")
     lines.append(f"page: {(folder / PAGE).resolve()}")
     lines.append(f"report: {(folder / 'report.md').resolve()}")
     return lines
+
+
+def _standing(metrics: Metrics, *, labels: bool) -> list[str]:
+    failed = [gate for gate in metrics.gates if gate.status in ("fail", "cannot-tell")]
+    if not labels:
+        notes = [f"note: {short_names(detail)}" for detail in mattering(metrics.deviations)]
+        return [*notes, *(f"gate failed: {gate.name}: {gate_words(gate.observed)}" for gate in failed)]
+    return [
+        f"verdict: {metrics.verdict.text}, {'' if metrics.verdict.canonical else 'not '}CANONICAL",
+        *(short_names(f"deviation: {deviation.kind}: {deviation.detail}") for deviation in metrics.deviations),
+        *(f"gate failed: {gate.name}: {gate.observed}" for gate in failed),
+    ]
+
+
+def measured(outcome: Outcome, today: date, *, require_quiet: bool = False, stale: str = "") -> Measured:
+    """Return a result that was just made, with what its folder says of its run."""
+    load, drawn = machine_load(outcome.folder), outcome.metrics.canary
+    return Measured(
+        outcome.metrics,
+        outcome.folder,
+        busy=load is not None and not load.quiet,
+        busy_counts=require_quiet,
+        untimed=len(outcome.retrieval.failures.untimed),
+        stale=stale or ("" if drawn is None else canary_doubt(drawn, today)),
+    )
 
 
 def machine_load(folder: Path) -> MachineLoad | None:

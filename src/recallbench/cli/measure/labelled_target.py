@@ -74,8 +74,8 @@ def refuse_corpus(name: str) -> None:
 
     if name in CORPORA or name in GROUPS:
         raise UsageError(
-            f"{name} is a corpus, no labelled set",
-            expected="the folder of a labelled set, or hub:NAME",
+            f"{name} is a corpus, no set of your own",
+            expected="the folder of your own set, or hub:NAME",
             found=name,
             remedy=f"recallbench run {name}",
         )

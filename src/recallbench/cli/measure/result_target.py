@@ -30,7 +30,7 @@ def take_result(named: str, others: dict[str, Any]) -> str:
             f"{folder} was made from files that it does not hold",
             expected="a result on a registered corpus",
             found=metrics.corpus.name,
-            remedy="name the folder of the labelled set, and --store",
+            remedy="name the folder of the set, and --store",
         )
     if metrics.pipeline is not None and not is_given("pipeline"):
         raise UsageError(

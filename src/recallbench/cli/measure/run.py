@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import options
 from recallbench.cli.command import argument, command, flag, option
-from recallbench.reports.table import print_parts
+from recallbench.cli.printing import conclude, show
+from recallbench.reports.printing.printed import Format, Printed
+from recallbench.reports.table import Part, print_parts
 
 if TYPE_CHECKING:
-    from recallbench.progress import Progress
     from recallbench.runs.options import Options
-    from recallbench.runs.run import Outcome
 
 
 @command(
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     option("reproduce", "Also measure a published baseline again, in its own, flawed way; a deviation."),
     *options.RESULT,
     options.REQUIRE_QUIET,
+    *options.FORMAT,
+    options.LABELS,
     flag("dry-run", "Go through a run on a miniature corpus, and list what the real one needs."),
     options.STRICT,
     options.CACHE_DIR,
@@ -57,6 +59,8 @@ def run(
     dry_run: bool,
     strict: bool,
     quiet: bool,
+    format: Format,
+    labels: bool,
     **of_run: Any,
 ) -> int:
     """Measure a store on a corpus and write a result folder that proves the number.
@@ -65,10 +69,24 @@ def run(
     """
     from recallbench.cli.bars import listener
     from recallbench.cli.measure.corpora_table import corpora_table
+    from recallbench.cli.measure.headline import (
+        gates_hold,
+        headline,
+        measured,
+        print_failures,
+        reproduction,
+        stayed_quiet,
+    )
     from recallbench.errors import RecallBenchError, UsageError
     from recallbench.machine_load import MachineLoad, refuse_unquiet
+    from recallbench.reports.conclusions.measured import Measured, conclude_measured, conclude_several
+    from recallbench.reports.conclusions.rows import headline_sheet, result_document
+    from recallbench.runs.dry import conclude_rehearsals
     from recallbench.runs.dry import dry_run as rehearse
+    from recallbench.runs.run import run as measure
 
+    today = date.today()
+    labels = labels or require_verified or of_run["reproduce"] is not None
     corpus = options.take_corpus(corpus, of_run)
     run_options = options.run_options(**of_run)
     if strict and not dry_run:
@@ -87,28 +105,51 @@ def run(
             remedy="name a parent with --out",
         )
     if dry_run:
-        ready = [rehearse(each) for each in runs]
-        return 0 if all(ready) or not strict else 3
+        rehearsals = [rehearse(each) for each in runs]
+        shown = [part for each in rehearsals for part in each.parts(labels=labels)]
+        again = shlex.join(["recallbench", *(word for word in sys.argv[1:] if word not in ("--dry-run", "--strict"))])
+        rehearsed = {"dry_runs": [each.document() for each in rehearsals]}
+        show(Printed("A dry run", shown, rehearsed, conclude_rehearsals(rehearsals, again)), format)
+        return 0 if all(each.ready for each in rehearsals) or not strict else 3
     if require_quiet:
         refuse_unquiet(MachineLoad.while_idle())
     progress = listener(quiet)
-    codes, folders, results = [], [], []
+    codes: list[int] = []
+    results: list[Measured] = []
+    parts: list[Part] = []
+    failed: dict[str, str] = {}
     for each in runs:
         try:
-            outcome, good = _measure(each, progress, require_verified=require_verified, require_quiet=require_quiet)
+            outcome = measure(each, progress, today)
         except RecallBenchError as error:
             if len(runs) == 1:
                 raise
             print(f"recallbench: {each.store or each.corpus}: {error}", file=sys.stderr)
+            failed[" ".join(word for word in (each.store, "on", each.corpus) if word)] = str(error)
             codes.append(error.exit_code)
-        else:
-            folders.append(outcome.folder)
-            results.append(outcome.metrics)
-            codes.append(0 if good else 1)
-    if len({metrics.corpus.name for metrics in results}) > 1:
-        print_parts("", corpora_table(results))
-    if len(store) > 1 and len(folders) > 1:
-        print(f"side by side: recallbench table {shlex.join(map(str, folders))}")
+            continue
+        told = headline(outcome.metrics, outcome.folder, today, labels=labels)
+        if outcome.reproduced is not None:
+            told += reproduction(outcome.reproduced, outcome.folder)
+        parts += [*([""] if parts else []), *told]
+        if format == "text":
+            print_parts(*told)  # the next one may take an hour
+        whole = print_failures(outcome.retrieval)
+        good = whole and (not require_verified or gates_hold(outcome.metrics))
+        codes.append(0 if good and (not require_quiet or stayed_quiet(outcome.folder)) else 1)
+        results.append(measured(outcome, today, require_quiet=require_quiet))
+    if len({each.metrics.corpus.name for each in results}) > 1:
+        over: list[Part] = ["", corpora_table([each.metrics for each in results])]
+        parts += over
+        if format == "text":
+            print_parts(*over)
+    conclusion = conclude_several(results, list(failed)) if len(runs) > 1 else conclude_measured(results[0])
+    if format == "text":
+        conclude(conclusion)
+    else:
+        document = {"results": [result_document(each) for each in results], "failed": failed}
+        printed = Printed("Measured", parts, document, conclusion, own_sheet=headline_sheet(results))
+        show(printed, format)
     return max(codes)
 
 
@@ -149,20 +190,3 @@ def corpora_at_hand(environ: Mapping[str, str], corpora: Sequence[str]) -> list[
     if not there:
         raise Blocked("no corpus is at hand", expected="the files of one", remedy="recallbench fetch locomo")
     return there
-
-
-def _measure(
-    run_options: Options, progress: Progress, *, require_verified: bool, require_quiet: bool
-) -> tuple[Outcome, bool]:
-    """Measure and print one result; return it, and whether it is as it was asked to be."""
-    from recallbench.cli.measure.headline import gates_hold, headline, print_failures, reproduction, stayed_quiet
-    from recallbench.runs.run import run as measure
-
-    today = date.today()
-    outcome = measure(run_options, progress, today)
-    print_parts(*headline(outcome.metrics, outcome.folder, today))
-    if outcome.reproduced is not None:
-        print_parts(*reproduction(outcome.reproduced, outcome.folder))
-    whole = print_failures(outcome.retrieval)
-    good = whole and (not require_verified or gates_hold(outcome.metrics))
-    return outcome, good and (not require_quiet or stayed_quiet(outcome.folder))

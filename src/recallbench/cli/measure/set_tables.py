@@ -14,6 +14,7 @@ from recallbench.corpora.matching.method import Matching
 from recallbench.errors import InputError, RecallBenchError, UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.reports import comparison_text
+from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.results.known_texts import KnownTexts
 from recallbench.results.result import Result, open_result, open_with_manifest
 from recallbench.runs.options import Options
@@ -73,9 +74,12 @@ def refuse_without_field(field: str, folder: Path, split: str | None, matching: 
 
 
 def print_table(
-    table: TableOptions, outcome: Outcome, matching: Matching, before: Result | None
+    table: TableOptions, outcome: Outcome, matching: Matching, before: Result | None, ending: Conclusion
 ) -> RecallBenchError | None:
-    """Print the table, with the figures of the result at any k; return the error where a part could not be printed."""
+    """Print the table, with the figures of the result at any k; return the error where a part could not be printed.
+
+    In any form but text, behind which more may follow, the `ending` stands below it.
+    """
     metrics, calls = outcome.metrics, outcome.metrics.retrieval.calls
     store_run = StoreRun(outcome.retrieval, matching, k=calls[0], depth=calls[-1], definitions=table.definitions)
     more = {"result": str(outcome.folder), "corpus": metrics.corpus.name, "verdict": metrics.verdict.text}
@@ -97,7 +101,8 @@ def print_table(
     except RecallBenchError as error:
         lacking = error
     try:
-        show(table, report, store_run.tradeoff(table.ks) if table.ks and report.n else None, compared, more)
+        tradeoff = store_run.tradeoff(table.ks) if table.ks and report.n else None
+        show(table, report, tradeoff, compared, more, None if table.format == "text" else ending)
     except RecallBenchError as error:
         lacking = lacking or error
     return lacking

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 from recallbench.cli import options
@@ -32,16 +33,16 @@ def doctor(corpora: tuple[str, ...], strict: bool, format: Format, **of_run: Any
     from dataclasses import asdict
 
     from recallbench.corpora.registry import names
-    from recallbench.runs.dry import is_ready, readiness_lines
+    from recallbench.runs.dry import readiness_lines
     from recallbench.runs.readiness import readiness
-    from recallbench.runs.readiness_conclusion import readiness_conclusion
+    from recallbench.runs.readiness_conclusion import is_ready, readiness_conclusion
 
     named = [name for corpus in corpora or ("locomo", "longmemeval") for name in names(corpus)]
     asked = {name: readiness(options.run_options(corpus=name, **of_run)) for name in named}
     ready = {name: is_ready(rows) for name, rows in asked.items()}
     lines: list[Part] = []
     for name, rows in asked.items():
-        lines += [*readiness_lines(name, rows), "READY" if ready[name] else "NOT READY"]
+        lines += [*readiness_lines(name, rows, labels=True), "READY" if ready[name] else "NOT READY"]
     sheet = Table(
         ("corpus", "what", "status", "detail", "what to do"),
         [(name, row.name, row.status, row.detail, row.remedy) for name, rows in asked.items() for row in rows],
@@ -53,7 +54,8 @@ def doctor(corpora: tuple[str, ...], strict: bool, format: Format, **of_run: Any
             for name, rows in asked.items()
         ]
     }
-    told = readiness_conclusion(asked, AT_ONCE)
+    chosen = [word for name in ("store", "embedder") if (value := of_run[name]) for word in (f"--{name}", value)]
+    told = readiness_conclusion(asked, shlex.join(["recallbench", "run", named[0], *chosen]), AT_ONCE)
     # A page and Markdown have the table, where the terminal has lines that are made to be read from above.
     parts = lines if format == "text" else [sheet]
     show(Printed("What a real run needs", parts, document, told, own_sheet=sheet), format)

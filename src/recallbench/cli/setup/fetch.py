@@ -9,7 +9,7 @@ from pathlib import Path
 from recallbench.cli import options
 from recallbench.cli.command import argument, command
 from recallbench.cli.printing import show
-from recallbench.reports.printing.fetched import fetched
+from recallbench.reports.conclusions.fetched import fetched
 from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Table
 

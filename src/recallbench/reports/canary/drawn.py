@@ -110,6 +110,13 @@ def canary_lines(canary: CanaryPart | None, today: date) -> list[str]:
     return lines if canary.proportional else [*lines, f"canary: {quotable(canary)}"]
 
 
+def canary_doubt(canary: CanaryPart, today: date) -> str:
+    """Return why the figures of a canary tell less of production than they seem to, in a few words; else nothing."""
+    if stale := canary.staleness(today.isoformat()):
+        return f"the canary is {stale}"
+    return "" if canary.proportional else "its mean is not production's: the canary is drawn out of proportion"
+
+
 def canary_sentences(canary: CanaryPart) -> list[str]:
     """Return what a report says of the canary that was asked: its days, its mean, its hard questions."""
     until = f"It is stale from {canary.stale_on} on." if canary.stale_on else "No day is stated on which it is stale."

@@ -1,0 +1,111 @@
+"""The last line of an audit: whether anything contradicts the folder, what was not checked, and what to do."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+
+from recallbench.audit.audit import Audit
+from recallbench.audit.gate import Check
+from recallbench.audit.outcome import WORDS, Word, missing_dataset, not_checked, outcome
+from recallbench.escaping.terminal import shortened
+from recallbench.reports.conclusions.names import listed
+from recallbench.reports.printing.conclusion import Conclusion, Tone
+
+LONGEST = 100
+"""Characters of a reason."""
+NO_CONTRADICTION = "Nothing contradicts the folder"
+TONES: dict[Word, Tone] = {
+    "holds": "good",
+    "holds, not committed": "open",
+    "not checked": "open",
+    "does not hold": "bad",
+    "blocked": "bad",
+}
+
+
+def conclude_audit(examined: Audit) -> Conclusion:
+    """Return how the audit of one folder ends."""
+    folder, checks = shlex.quote(str(examined.folder)), examined.checks
+    found = outcome(checks)
+    tone = TONES[found.word]
+    if found.word == "blocked":
+        return Conclusion("The run was not made, so there is nothing to audit", "", f"read {folder}/BLOCKED.md", tone)
+    unchecked = f"not checked: {listed(not_checked(checks))}{_reason(checks)}" if not_checked(checks) else ""
+    if found.word == "does not hold":
+        failed = [check for check in checks if check.status == "fail"]
+        first = f"{failed[0].code} ({failed[0].name}): {shortened(failed[0].observed, LONGEST)}"
+        count = f"{len(failed)} of {len(checks)} checks fail" if len(failed) > 1 else f"1 of {len(checks)} checks fails"
+        trust = f"its figures are not to be relied on{f', and {unchecked}' if unchecked else ''}"
+        return Conclusion(
+            f"The folder does not hold: {count}{', first' if len(failed) > 1 else ','} {first}",
+            trust,
+            f"recallbench audit {folder} --failures",
+            tone,
+        )
+    if found.word == "not checked":
+        return Conclusion(NO_CONTRADICTION, unchecked, _remedy(checks, folder), tone)
+    passed = f"{NO_CONTRADICTION}: {_passed(checks)}"
+    waiting = next((check.observed for check in checks if check.status == "pending"), "")
+    if waiting:
+        told = f"not committed: {waiting.removeprefix('not committed: ')}"
+        return Conclusion(passed, told, f"commit it, then recallbench audit {folder}", tone)
+    trust = f"taken on trust: its times, and that {examined.store} returned these rankings" if examined.store else ""
+    return Conclusion(f"{passed}, and git has its files as they are", trust, f"recallbench report {folder}", tone)
+
+
+def conclude_audits(audits: Sequence[Audit], refused: int = 0) -> Conclusion | None:
+    """Return how the audit of several folders ends, `refused` of which were no results; None where nothing was read."""
+    if not audits:
+        return None
+    if len(audits) == 1 and not refused:
+        return conclude_audit(audits[0])
+    found = [(outcome(examined.checks), examined) for examined in audits]
+    counts = Counter(each.word for each, _ in found)
+    said = [f"{count} {_of_several(word, count)}" for word in WORDS if (count := counts[word])]
+    if refused:
+        said.append(f"{refused} can't be read as {'a result' if refused == 1 else 'results'}")
+    happened = f"Of {len(audits) + refused} folders {', '.join(said)}"
+    least = max(counts, key=WORDS.index)
+    worst = [(each, examined) for each, examined in found if each.word == least]
+    tone = "bad" if refused else TONES[least]
+    if least == "holds":
+        return Conclusion(happened, tone=tone)
+    named = listed([f"{examined.folder}{f' ({listed(each.what)})' if each.what else ''}" for each, examined in worst])
+    return Conclusion(happened, f"{least}: {named}", conclude_audit(worst[0][1]).next, tone)
+
+
+def _of_several(word: Word, count: int) -> str:
+    """Return the word as a verb behind a count."""
+    one = count == 1
+    return {
+        "holds": "holds" if one else "hold",
+        "holds, not committed": f"{'holds' if one else 'hold'} but {'is' if one else 'are'} not committed",
+        "not checked": f"{'was' if one else 'were'} not checked in full",
+        "does not hold": f"{'does' if one else 'do'} not hold",
+        "blocked": f"{'is' if one else 'are'} blocked",
+    }[word]
+
+
+def _passed(checks: Sequence[Check]) -> str:
+    passing = sum(check.status == "pass" for check in checks)
+    aside = sum(check.status == "cannot-tell" for check in checks)
+    beside = f", and {aside} that a result may do without can't tell" if aside else ""
+    return f"{passing} {'check passes' if passing == 1 else 'checks pass'}{beside}"
+
+
+def _reason(checks: Sequence[Check]) -> str:
+    """Return why something was not checked, behind a comma; without the dataset, that it is not here."""
+    why = missing_dataset(checks) or next(c for c in checks if c.status == "cannot-tell" and c.needed)
+    told = why.observed.removesuffix(why.remedy).removesuffix("give it with --corpus-file, or ").removesuffix(": ")
+    return f", since {shortened(told, LONGEST)}"
+
+
+def _remedy(checks: Sequence[Check], folder: str) -> str:
+    missing = missing_dataset(checks)
+    if missing is None:
+        return f"recallbench audit {folder} --verbose"
+    if missing.remedy.startswith("recallbench "):
+        return missing.remedy
+    return f"recallbench audit {folder} --corpus-file FILE"

@@ -1,0 +1,1 @@
+"""How measurements end: in a line of words."""

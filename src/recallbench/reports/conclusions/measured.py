@@ -1,0 +1,217 @@
+"""The last line of a measurement: what was found, the first reason to doubt it, and what to do next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from recallbench.corpora.labelled_sets.set_name import is_set_name, short_names
+from recallbench.escaping.terminal import shortened
+from recallbench.reports.cells import figure, share, system
+from recallbench.reports.conclusions.labels import mattering, of_protocol
+from recallbench.reports.conclusions.names import listed
+from recallbench.reports.printing.conclusion import Conclusion, Tone
+from recallbench.reports.summary import leading
+from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
+from recallbench.scoring.intervals import is_too_short
+
+FEW = 30
+"""Questions below which a share is hardly known."""
+WIDE = 0.2
+"""The width from which on an interval leaves nearly everything open."""
+SATURATED = 0.1
+"""The share of questions that any order answers, from which on that has to be said."""
+LONGEST = 60
+"""Characters of a system's name."""
+UNTOUCHED = "nothing in the run speaks against it, but its files are not in git yet"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A result that was just made, with what else is known of its run."""
+
+    metrics: Metrics
+    folder: Path
+    busy: bool = False
+    """Whether the machine had other load."""
+    busy_counts: bool = False
+    """Whether that was asked not to be."""
+    untimed: int = 0
+    """Questions that failed when they were timed."""
+    stale: str = ""
+    """Why questions or labels are too old, in words; empty where they are not."""
+
+    @property
+    def name(self) -> str:
+        """The corpus, for whoever reads of several."""
+        return short_names(self.metrics.corpus.name)
+
+    @property
+    def quoted(self) -> str:
+        """The folder as a shell takes it."""
+        return shlex.quote(str(self.folder))
+
+
+def conclude_measured(measured: Measured) -> Conclusion:
+    """Return how one measurement ends."""
+    metrics = measured.metrics
+    doubt, tone = _doubt(measured)
+    if of_protocol(metrics.corpus.name, metrics.store.name) and tone == "good":
+        return Conclusion(_found(metrics), doubt, f"commit it, then recallbench audit {measured.quoted}", tone)
+    return Conclusion(_found(metrics), doubt, f"recallbench report {measured.quoted}", tone)
+
+
+def conclude_several(results: Sequence[Measured], failed: Sequence[str] = ()) -> Conclusion:
+    """Return how measurements of several stores or corpora end; those that `failed` are named."""
+    whole = len(results) + len(failed)
+    broken = f"{len(failed)} of {whole} runs failed: {listed([shortened(name) for name in failed])}" if failed else ""
+    if not results:
+        return Conclusion(f"All {whole} runs failed: {listed(list(failed))}", tone="bad")
+    if len(results) == 1:
+        only = conclude_measured(results[0])
+        return Conclusion(only.happened, broken or only.belief, only.next, "bad" if failed else only.tone)
+    doubts = [(each, *_doubt(each)) for each in results]
+    first = next((doubt for grave in ("bad", "open") for doubt in doubts if doubt[2] == grave), None)
+    several_corpora = len({each.metrics.corpus.name for each in results}) > 1
+    belief = UNTOUCHED.replace("its", "their") if first is None else _of(first[0], first[1])
+    tone: Tone = "bad" if failed else "good" if first is None else first[2]
+    folders = " ".join(each.quoted for each in results)
+    if several_corpora:
+        return Conclusion(_over_corpora(results), broken or belief, f"recallbench report {results[0].quoted}", tone)
+    compared = "compare" if len(results) == 2 else "table"
+    return Conclusion(_over_stores(results), broken or belief, f"recallbench {compared} {folders}", tone)
+
+
+def segment_word(metrics: Metrics) -> str:
+    """Return what is found on a corpus: a session, or a document of somebody's own data."""
+    return "document" if is_set_name(metrics.corpus.name) else "session"
+
+
+def _found(metrics: Metrics) -> str:
+    estimate = leading(metrics)
+    if estimate is None or estimate.value is None:
+        return f"{_system(metrics)} was asked nothing that has anything to find"
+    return (
+        f"{_system(metrics)} finds a right {segment_word(metrics)} {_among(estimate)} for {share(estimate.value)} of "
+        f"{estimate.n} {'question' if estimate.n == 1 else 'questions'} ({_figures(metrics, estimate)})"
+    )
+
+
+def _system(metrics: Metrics) -> str:
+    return shortened(system(metrics), LONGEST)
+
+
+def _among(estimate: EstimatePart) -> str:
+    k = estimate.measure.partition("@")[2]
+    return "as the first hit" if k == "1" else f"among the first {k}"
+
+
+def _figures(metrics: Metrics, estimate: EstimatePart) -> str:
+    bounds = "" if estimate.low is None else f", {figure(estimate.low)} to {figure(estimate.high)}"
+    beside = [f"chance {figure(estimate.chance)}"] if estimate.chance is not None else []
+    bm25 = next((part.value for part in metrics.control_bm25[OVERALL] if part.measure == estimate.measure), None)
+    beside += [f"BM25 {figure(bm25)}"] if bm25 is not None and system(metrics) != "bm25" else []
+    return f"{estimate.measure} {figure(estimate.value)}{bounds}" + (f"; {', '.join(beside)}" if beside else "")
+
+
+def _over_stores(results: Sequence[Measured]) -> str:
+    ranked = sorted(results, key=_leading_value, reverse=True)
+    best = ranked[0].metrics
+    estimate = leading(best)
+    if estimate is None or estimate.value is None:
+        return f"{len(results)} stores were asked nothing that has anything to find"
+    others = [f"{_system(each.metrics)} for {share(_leading_value(each))}" for each in ranked[1:]]
+    return (
+        f"Of {len(results)} stores {_system(best)} finds a right {segment_word(best)} {_among(estimate)} most often, "
+        f"for {share(estimate.value)} of {estimate.n} questions; {listed(others)}"
+    )
+
+
+def _over_corpora(results: Sequence[Measured]) -> str:
+    stores = {_system(each.metrics) for each in results}
+    single = stores.pop() if len(stores) == 1 else ""
+    found = []
+    for each in results:
+        estimate = leading(each.metrics)
+        if estimate is None or estimate.value is None:
+            found.append(f"nothing to find on {each.name}")
+        else:
+            by = "" if single else f" by {_system(each.metrics)}"
+            found.append(f"{share(estimate.value)} of {estimate.n} questions on {each.name}{by}")
+    return f"{single or 'The stores'} {'finds' if single else 'find'} a right hit for {', '.join(found)}"
+
+
+def _leading_value(measured: Measured) -> float:
+    estimate = leading(measured.metrics)
+    return -1.0 if estimate is None or estimate.value is None else estimate.value
+
+
+def _of(measured: Measured, doubt: str) -> str:
+    return f"{measured.name}, {_system(measured.metrics)}: {doubt}"
+
+
+def _doubt(measured: Measured) -> tuple[str, Tone]:
+    """Return the first reason to doubt a result, and how grave it is; or that there is none."""
+    return next(_doubts(measured), (UNTOUCHED, "good"))
+
+
+def _doubts(measured: Measured) -> Iterator[tuple[str, Tone]]:
+    """Yield the reasons to doubt a result, the gravest first."""
+    metrics = measured.metrics
+    if failed := len(metrics.retrieval.failed):
+        count = "1 question that failed counts" if failed == 1 else f"{failed} questions that failed count"
+        yield f"{count} as the worst answer", "bad"
+    if measured.untimed:
+        count = "1 question" if measured.untimed == 1 else f"{measured.untimed} questions"
+        yield f"{count} failed when it was timed", "bad"
+    for gate in metrics.gates:
+        if gate.status in ("fail", "cannot-tell"):
+            yield (
+                f"not to be relied on: the gate on {gate.name} fails ({shortened(gate_words(gate.observed), 80)})",
+                "bad",
+            )
+    if measured.busy and measured.busy_counts:
+        yield "the machine was not quiet, as it was asked to be", "bad"
+    for detail in mattering(metrics.deviations):
+        yield detail, "open"
+    if (estimate := leading(metrics)) is not None and estimate.value is not None:
+        yield from _doubts_of_figure(metrics, estimate)
+    if measured.stale:
+        yield measured.stale, "open"
+    if measured.busy:
+        yield "the machine had other load, so its times tell little", "open"
+
+
+def _doubts_of_figure(metrics: Metrics, estimate: EstimatePart) -> Iterator[tuple[str, Tone]]:
+    value, chance, retrieval = estimate.value or 0.0, estimate.chance, metrics.retrieval
+    if estimate.saturated == 1:
+        yield f"any order would, since no question has more to find in{_of_order(metrics)}", "open"
+        return
+    if chance is not None and (value if estimate.low is None else estimate.low) <= chance:
+        yield "that is no more than chance would find", "open" if value > chance else "bad"
+    if retrieval.short_questions:
+        yield f"{retrieval.short_questions} questions got fewer hits than there were to get", "open"
+    if estimate.n < FEW:
+        yield f"{estimate.n} {'question is' if estimate.n == 1 else 'questions are'} too few to rely on", "open"
+    elif estimate.low is not None and estimate.high is not None and estimate.high - estimate.low > WIDE:
+        yield f"{estimate.n} questions leave it open between {share(estimate.low)} and {share(estimate.high)}", "open"
+    if (estimate.saturated or 0.0) >= SATURATED:
+        yield f"for {share(estimate.saturated)} of them any order would: they have no more to find in", "open"
+    if is_too_short(estimate.value, estimate.design_effect):
+        yield "its interval is too short: few conversations decide", "open"
+
+
+def _of_order(metrics: Metrics) -> str:
+    """Return a figure of the headline that tells of the order, which others no longer do."""
+    ordered = next((part for part in metrics.headline if part.estimate.ordered), None)
+    if ordered is None or ordered.estimate.value is None:
+        return ""
+    e = ordered.estimate
+    return f"; {ordered.protocol_name} tells more: {figure(e.value)} against {figure(e.chance)} by chance"
+
+
+def gate_words(observed: str) -> str:
+    """Return what a gate observed, without a field that tells nothing of a store that is not the protocol's."""
+    return observed.replace(", pgmnemo_version is null", "")

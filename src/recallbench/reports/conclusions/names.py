@@ -1,0 +1,13 @@
+"""Names in a line that has room for a few of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+NAMED = 3
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first names, and how many more there are."""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more

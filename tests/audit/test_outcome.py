@@ -1,0 +1,123 @@
+"""An audit in five words, and its last line."""
+
+from pathlib import Path
+
+import pytest
+
+from recallbench.audit.audit import Audit
+from recallbench.audit.conclusion import conclude_audit, conclude_audits
+from recallbench.audit.decision import decide
+from recallbench.audit.examination import NO_DATASET
+from recallbench.audit.gate import Check, Status
+from recallbench.audit.outcome import outcome
+
+
+def check(code: str, name: str, status: Status, observed: str = "as it should", *, remedy: str = "") -> Check:
+    return Check(name, status, "that it is so", observed, code=code, remedy=remedy)
+
+
+FILES = check("RB-FILES", "files", "pass")
+AWAY = check(
+    "RB-DATASET",
+    "dataset",
+    "cannot-tell",
+    "the locomo corpus is not on this machine: give it with --corpus-file, or recallbench fetch locomo",
+    remedy="recallbench fetch locomo",
+)
+GOLD = check("RB-GOLD", "gold", "cannot-tell", NO_DATASET)
+LABELS = check("RB-LABELS", "labels", "cannot-tell", NO_DATASET)
+GIT = check("RB-COMMITTED", "artefacts present", "cannot-tell", "git is not installed")
+UNCOMMITTED = check("RB-COMMITTED", "artefacts present", "pending", "not committed: run.trec")
+VALUES = check("RB-VALUES", "values", "fail", "recall_any@10: 0.9 stated, 0.8 follows")
+MANIFEST = check("RB-MANIFEST", "manifest", "fail", "run.trec has another sha256")
+BLOCKED = check("RB-BLOCKED", "BLOCKED absent", "fail", "BLOCKED.md is there")
+ASIDE = Check("control", "cannot-tell", "as BM25 ranks", "no file", code="RB-CONTROL-AGAIN", needed=False)
+
+
+def audited(*checks: Check, folder: str = "r", store: str = "mine") -> Audit:
+    return Audit(Path(folder), checks, decide(checks, ()), (), store=store)
+
+
+@pytest.mark.parametrize(
+    ("checks", "word"),
+    [
+        ([FILES], "holds"),
+        ([FILES, ASIDE], "holds"),
+        ([FILES, UNCOMMITTED], "holds, not committed"),
+        ([FILES, AWAY, GOLD, LABELS, UNCOMMITTED], "not checked (gold)"),
+        ([FILES, GIT], "not checked (artefacts present)"),
+        ([FILES, AWAY, GOLD, GIT], "not checked (gold, artefacts present)"),
+        ([VALUES, AWAY, UNCOMMITTED], "does not hold (values)"),
+        ([VALUES, MANIFEST, VALUES], "does not hold (values, manifest)"),
+        ([FILES, BLOCKED, VALUES], "blocked"),
+    ],
+)
+def test_a_word_for_each_audit(checks: list[Check], word: str) -> None:
+    assert str(outcome(checks)) == word
+
+
+def test_of_many_checks_the_first_are_named() -> None:
+    failed = [check(f"RB-{name}", name, "fail") for name in ("a", "b", "c", "d", "e")]
+    assert str(outcome(failed)) == "does not hold (a, b, c and 2 more)"
+
+
+@pytest.mark.parametrize(
+    ("checks", "line", "tone"),
+    [
+        (
+            [FILES, ASIDE],
+            "Nothing contradicts the folder: 1 check passes, and 1 that a result may do without can't tell, and git "
+            "has its files as they are; taken on trust: its times, and that mine returned these rankings; next: "
+            "recallbench report r",
+            "good",
+        ),
+        (
+            [FILES, UNCOMMITTED],
+            "Nothing contradicts the folder: 1 check passes; not committed: run.trec; next: commit it, then "
+            "recallbench audit r",
+            "open",
+        ),
+        (
+            [FILES, AWAY, GOLD],
+            "Nothing contradicts the folder; not checked: gold, since the locomo corpus is not on this machine; next: "
+            "recallbench fetch locomo",
+            "open",
+        ),
+        (
+            [FILES, GIT],
+            "Nothing contradicts the folder; not checked: artefacts present, since git is not installed; next: "
+            "recallbench audit r --verbose",
+            "open",
+        ),
+        (
+            [FILES, VALUES, MANIFEST, AWAY],
+            "The folder does not hold: 2 of 4 checks fail, first RB-VALUES (values): recall_any@10: 0.9 stated, 0.8 "
+            "follows; its figures are not to be relied on, and not checked: gold, since the locomo corpus is not on "
+            "this machine; next: recallbench audit r --failures",
+            "bad",
+        ),
+        ([BLOCKED], "The run was not made, so there is nothing to audit; next: read r/BLOCKED.md", "bad"),
+    ],
+)
+def test_a_folder_ends_in_words(checks: list[Check], line: str, tone: str) -> None:
+    concluded = conclude_audit(audited(*checks))
+    assert (str(concluded), concluded.tone) == (line, tone)
+
+
+def test_a_folder_of_another_tool_says_nothing_of_a_store() -> None:
+    assert "taken on trust" not in str(conclude_audit(audited(FILES, store="")))
+
+
+def test_several_folders_end_in_one_line() -> None:
+    good, waiting = audited(FILES), audited(FILES, UNCOMMITTED, folder="u")
+    bad, worse = audited(VALUES, folder="bad"), audited(VALUES, folder="my bad")
+    concluded = conclude_audits([good, waiting, bad, worse])
+    assert str(concluded) == (
+        "Of 4 folders 1 holds, 1 holds but is not committed, 2 do not hold; does not hold: bad (values), my bad "
+        "(values); next: recallbench audit bad --failures"
+    )
+    assert str(conclude_audits([good, good])) == "Of 2 folders 2 hold"
+    assert str(conclude_audits([good], refused=2)) == "Of 3 folders 1 holds, 2 can't be read as results"
+    tones = [None if each is None else each.tone for each in (conclude_audits([good], 1), conclude_audits([], 1))]
+    assert tones == ["bad", None]
+    assert conclude_audits([good]) == conclude_audit(good)
