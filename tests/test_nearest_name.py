@@ -32,7 +32,7 @@ def test_the_nearest_name_is_found(name: str, meant: str) -> None:
     ("words", "remedy"),
     [
         ("fetch realtlak", "you may mean realtalk"),
-        ("fetch hub:scifact", "`recallbench evaluate` fetches a labelled set itself"),
+        ("fetch hub:scifact", "`recallbench evaluate` fetches a set of the hub itself"),
         ("run realtalk --embedder minilm@128", "what to do: --embedder minilm --max-tokens 128"),
         ("run realtalk --embedder minilm --max-tokens 9999", "what to do: --max-tokens 512, or leave it out"),
         ("run hub:lmeb#LoCoMo", "recallbench evaluate 'hub:lmeb#LoCoMo'"),

@@ -234,7 +234,7 @@ def test_without_the_network_it_says_what_to_do(tmp_path: Path) -> None:
             ((NAME, "--pin", "corpus.jsonl=abc"), "pins no file"),
             ((NAME, "--split", "../test"), "--split ../test is no name"),
             ((".", "--pin", f"corpus.jsonl={'0' * 64}"), "--pin is for a set of the hub"),
-            (("--gold", "g.jsonl", "--qrels-revision", REVISION), "--qrels-revision is for a labelled set"),
+            (("--gold", "g.jsonl", "--qrels-revision", REVISION), "--qrels-revision is for a set of your own"),
         ]
     ),
 )

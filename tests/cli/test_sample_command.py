@@ -156,7 +156,7 @@ def test_unlabelled_absent_and_abstention_are_counted(tmp_path: Path) -> None:
     assert (scores["unlabelled"], scores["not_logged"]) == (4, 1)
     assert (scores["overall"]["nothing_to_find"], scores["overall"]["found_anyway"]) == (2, 1)
     printed = recallbench("sample", "log.jsonl", "--labels", "gold.jsonl", cwd=tmp_path).stdout
-    assert "nothing to find: 2 labelled recalls, 50.0% of which returned something" in printed
+    assert "nothing to find: 2 judged recalls, 50.0% of which returned something" in printed
     assert "no label for kind place: 9.9% of the recalls are not in the estimate" in printed
     assert "4 sampled queries have no label yet" in printed
 
@@ -223,9 +223,9 @@ LABELS = {
     '{"query": "q", "relevant": {"a": -1}}': "grades of 0 or more",
     '{"relevant": ["a"]}': "query, a text",
     '{"query": "q", "relevant": ["a"]}\n{"query": "q ", "relevant": ["a"]}': "each query once, it is on line 1 too",
-    '{"query": "q", "relevant": null}': "nothing is labelled",
+    '{"query": "q", "relevant": null}': "nothing says what is relevant",
     '{"query": "q", "relevent": ["a"]}': "the unknown field 'relevent' may mean 'relevant'",
-    '{"query": "other", "relevant": ["a"]}': "the log has none of the labelled queries",
+    '{"query": "other", "relevant": ["a"]}': "the log has none of the judged queries",
 }  # fmt: skip
 
 

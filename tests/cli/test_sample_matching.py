@@ -33,7 +33,7 @@ def test_a_log_is_scored_by_its_texts(tmp_path: Path) -> None:
     assert (exact["matching"], exact["overall"]["measures"][0]["value"]) == ("exact", pytest.approx(1 / 3))
     for format in ("text", "markdown"):
         printed = recallbench("sample", *words, "--match", "tokens", "--format", format, cwd=tmp_path).stdout
-        assert "matched by tokens f1>=0.3: labelled recalls exact 1, fuzzy 1, without 1" in printed
+        assert "matched by tokens f1>=0.3: judged recalls exact 1, fuzzy 1, without 1" in printed
         assert "recall_any@2 by threshold: exact 0.3333" in printed
 
 
@@ -109,9 +109,9 @@ def test_recalls_without_texts_are_refused_or_counted(tmp_path: Path) -> None:
 
 TEXT_LABELS = {
     '{"query": "q", "relevant": ["a"]}': "--match id",
-    '{"query": "q", "relevant": null}': "nothing is labelled",
+    '{"query": "q", "relevant": null}': "nothing says what is relevant",
     '{"query": "q", "expcted": "x"}': "the unknown field 'expcted' may mean 'expected'",
-    '{"query": "q", "relevant": null, "kind": "abstention"}': "nothing is labelled",
+    '{"query": "q", "relevant": null, "kind": "abstention"}': "nothing says what is relevant",
     '{"query": "q", "expected": "..."}': "a text with letters or digits",
     '{"query": "q", "expected": 5}': "expected, a text",
     '{"query": "q", "expected": "x", "kind": "abstention"}': "no expected text",

@@ -65,7 +65,7 @@ def test_it_stands_beside_a_labelled_set_too(tmp_path: Path) -> None:
     assert (done.returncode, f"recallbench fetch {ENCODER}" in done.stderr) == (3, True)
     files = ("evaluate", "--run", "a.trec", "--gold", "b.trec", *RUN[4:6])
     refused = recallbench(*files, cwd=tmp_path)
-    assert (refused.returncode, "--controls is for a labelled set" in refused.stderr) == (2, True)
+    assert (refused.returncode, "--controls is for a set of your own" in refused.stderr) == (2, True)
 
 
 @pytest.mark.marked

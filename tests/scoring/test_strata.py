@@ -37,7 +37,7 @@ def test_strata_weigh_by_their_recalls() -> None:
 def test_a_completely_labelled_log_needs_no_interval() -> None:
     value, bounds = weighted_mean([of(4, [1.0, 0.0, 1.0, 1.0])])
     assert (value, bounds.low, bounds.high) == (0.75, 0.75, 0.75)
-    assert weighted_mean([of(40, [1.0])])[1].method == "n/a (one labelled query)"
+    assert weighted_mean([of(40, [1.0])])[1].method == "n/a (one judged query)"
     assert weighted_mean([of(40, [1.0, 1.0])])[1].method == "n/a (all queries equal)"
 
 

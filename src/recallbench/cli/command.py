@@ -11,6 +11,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from recallbench.cli.option_groups import group_options
 from recallbench.errors import UsageError
 
 Declaration = Callable[[Callable[..., int]], Callable[..., int]]
@@ -20,6 +21,8 @@ PATH = click.Path(path_type=Path)
 VARIABLES = "Each option is also a variable RECALLBENCH_<NAME>, such as RECALLBENCH_STORE."
 ALIAS = "format_"
 """What the parameter of a flag begins with that is another spelling of a --format."""
+OF_STORE = "of_store"
+"""The attribute of options that stores declare."""
 FORMER = "former_"
 """What the parameter of an option begins with that is the former name of another; the other one's name follows."""
 EPILOG = f"{VARIABLES} With --config it is also a key of a TOML file."
@@ -53,6 +56,17 @@ class Command(click.Command):
         _take_former(ctx, self.params)
         return rest
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, in groups where there are many."""
+        records = {}
+        for param in self.get_params(ctx):
+            if not isinstance(param, click.Argument) and (record := param.get_help_record(ctx)) is not None:
+                records[str(param.name)] = record
+        flags = {str(param.name) for param in self.params if getattr(param, OF_STORE, False)}
+        for title, names in group_options(records, flags).items():
+            with formatter.section(title):
+                formatter.write_dl([records[name] for name in names])
+
 
 def command(*declarations: Declaration, epilog: str = EPILOG) -> Callable[[Callable[..., int]], Command]:
     """Make a function a command with these arguments and options; its docstring becomes the help."""
@@ -61,6 +75,17 @@ def command(*declarations: Declaration, epilog: str = EPILOG) -> Callable[[Calla
         for declaration in reversed(declarations):
             function = declaration(function)
         return click.command(cls=Command, epilog=epilog, context_settings={"show_default": True})(function)
+
+    return declare
+
+
+def of_store(declaration: Declaration) -> Declaration:
+    """Mark an option as one that a store declares, so that the help shows it beside the store."""
+
+    def declare(function: Callable[..., int]) -> Callable[..., int]:
+        declared = declaration(function)
+        setattr(declared.__click_params__[-1], OF_STORE, True)  # type: ignore[attr-defined]
+        return declared
 
     return declare
 

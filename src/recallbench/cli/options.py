@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from recallbench.cli.command import ALIAS, PATH, Declaration, Whole, choice, flag, option
+from recallbench.cli.command import ALIAS, PATH, Declaration, Whole, choice, flag, of_store, option
 from recallbench.cli.settings_file import read_settings
 from recallbench.embedding.options import BACKEND_HELP, Backend
 from recallbench.errors import UsageError
@@ -82,46 +82,50 @@ EMBEDDER = option(
 )
 MAX_TOKENS = option(
     "max-tokens",
-    "How much of a text the encoder sees: of path: or hub:, or a registered one that is not the protocol's "
-    "[default: what it says itself].",
+    "How many tokens of a text the encoder sees; an encoder that the protocol names has its own limit "
+    "[default: what the encoder says itself].",
     type=Whole(8),
 )
 BACKEND = choice("backend", BACKEND_HELP, get_args(Backend), default="auto")
 PIPELINE = option(
     "pipeline",
-    "A TOML file with the stages between a question and its ranking (`recallbench stages` lists them); a deviation "
-    "[default: search alone].",
+    "A TOML file with the stages between a question and its ranking (`recallbench stages` lists them); this "
+    "departs from the protocol [default: search alone].",
     type=PATH,
 )
 SYSTEM = (STORE, PIPELINE, DSN, EMBEDDER, MAX_TOKENS, BACKEND)
 """The system under test; the options of its own come from `of_stores`."""
 
-VERSION = option("version", "The version to measure: it names the folder, and the store must state the same.")
-CORPUS_FILE = option("corpus-file", "The corpus file [default: found by variable or data folder].", type=PATH)
+VERSION = option("version", "The version that the store has to state; it names the result folder, too.")
+CORPUS_FILE = option("corpus-file", "The file of the corpus [default: found by variable or data folder].", type=PATH)
 CORPUS = (
     CORPUS_FILE,
-    option("corpus-shape", "Read --corpus-file as a corpus of your own in this one's shape: longmemeval or locomo."),
+    option("corpus-shape", "Read --corpus-file as your own corpus in the shape of this one: longmemeval or locomo."),
     option("name", "What your own corpus is called [default: like its file]."),
     flag("download/--no-download", "Fetch a corpus or weights that are missing.", default=True),
-    option("allow-deviation", "Run although the `dataset` is not the registered one; a deviation.", multiple=True),
+    option(
+        "allow-deviation",
+        "Run although the `dataset` is not the registered one, which departs from the protocol.",
+        multiple=True,
+    ),
 )
-LIMIT = option("limit", "Ask only the first N questions; a deviation.", type=Whole(1))
+LIMIT = option("limit", "Ask only the first N questions; this departs from the protocol.", type=Whole(1))
 DEPTH = option(
     "depth",
-    "How many hits each ranking keeps; any number but 50 is a deviation.",
+    "How many hits each ranking keeps; any number but 50 departs from the protocol.",
     type=Whole(10, DEEPEST),
     default=50,
 )
 SCOPE = choice(
     "scope",
-    "What a question is answered from: its own haystack, or all of them pooled (a deviation).",
+    "What a question is answered from: its own haystack, or all of them pooled, which departs from the protocol.",
     ["own", "pooled"],
     default="own",
 )
 TIME = choice(
     "time",
-    "Whether a question of a corpus with time (realmem) sees only what was said before it, or the future too "
-    "(ignored: a deviation).",
+    "Whether a question of a corpus with time (realmem) sees only what was said before it (kept), or the future too "
+    "(ignored), which departs from the protocol.",
     ["kept", "ignored"],
     default="kept",
 )
@@ -135,14 +139,14 @@ OUT = option("out", "The folder that result folders go into [default: benchmarks
 K_HELP = "How many of the first hits count."
 LABEL = option("label", "A word added to the folder's name.")
 KEEP_GOING = flag(
-    "keep-going", "Count a failed question as the worst answer and go on; name it, and exit 1; a deviation."
+    "keep-going", "Count a failed question as the worst answer and go on: it is named, and the exit code is 1."
 )
-REQUIRE_QUIET = flag("require-quiet", "Exit 3 where the machine has other load, and 1 where it got some.")
+REQUIRE_QUIET = flag("require-quiet", "Exit 3 where the machine is busy with something else, and 1 where it became so.")
 RESULT = (
     OUT,
     option("folder", "The result folder itself; it must not exist yet.", type=PATH),
     LABEL,
-    flag("with-text", "Put corpus text into raw_retrievals.jsonl."),
+    flag("with-text", "Put the texts of the corpus into the result, in raw_retrievals.jsonl."),
     KEEP_GOING,
     flag("require-verified", "Exit 1 unless every gate but the pending one holds."),
 )
@@ -161,7 +165,7 @@ TIES_HELP = (
 TIES = choice("ties", TIES_HELP, ["file", "trec"], default="file")
 PRECISION = choice(
     "precision",
-    "What precision divides by, in F1 too: k, or how many were retrieved. Every output names it.",
+    "What precision is divided by, in F1 too: k, or how many hits came back. Every output says which.",
     ["k", "retrieved"],
     default="k",
 )
@@ -201,9 +205,9 @@ def of_stores(*stores: str) -> list[Declaration]:
     ]
     for store_option in of_these:
         if store_option.flag and store_option.values:
-            declared.append(choice(store_option.flag, f"{store_option.description}.", store_option.values))
+            declared.append(of_store(choice(store_option.flag, f"{store_option.description}.", store_option.values)))
         elif store_option.flag:
-            declared.append(option(store_option.flag, f"{store_option.description}."))
+            declared.append(of_store(option(store_option.flag, f"{store_option.description}.")))
     return declared
 
 
@@ -342,6 +346,6 @@ def _allowed(deviations: Sequence[str]) -> frozenset[str]:
             f"--allow-deviation {unknown[0]} is not needed or not known",
             expected=", ".join(sorted(ALLOWABLE)),
             found=unknown[0],
-            remedy="other deviations are options of their own, and are labelled by themselves",
+            remedy="other deviations are options of their own, and results name them by themselves",
         )
     return frozenset(deviations)

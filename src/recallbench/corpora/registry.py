@@ -116,7 +116,7 @@ def open_corpus(
             f"{path} is not the registered {'file' if entry.release is None else 'release'} of {name}",
             expected=f"sha256 {registered.sha256}",
             found=_found(corpus),
-            remedy=f"{_remedy(corpus, entry)}; `--allow-deviation dataset` runs on this one, labelled and UNVERIFIED",
+            remedy=f"{_remedy(corpus, entry)}; `--allow-deviation dataset` runs on this one, and the result says so",
         )
     if corpus.matching is None:
         return corpus
@@ -203,9 +203,9 @@ def find_entry(name: str) -> CorpusEntry:
 def _meant(name: str) -> str:
     """Return what to type for the folder, the file or the other spelling that somebody may have meant."""
     if Path(name).is_dir():
-        return f"a labelled set of your own: recallbench evaluate {shlex.quote(name)}"
+        return f"a set of your own: recallbench evaluate {shlex.quote(name)}"
     if Path(name).is_file():
         return f"a file of your own: recallbench run --corpus-shape SHAPE --corpus-file {shlex.quote(name)}"
     if name.startswith(PREFIX):
-        return f"a labelled set of the hub: recallbench evaluate {shlex.quote(name)}"
+        return f"a set of the hub: recallbench evaluate {shlex.quote(name)}"
     return f"recallbench corpora lists them{you_may_mean(name, [*CORPORA, *GROUPS])}"

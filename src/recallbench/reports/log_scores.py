@@ -83,7 +83,7 @@ def table(scores: LogScores) -> Table:
     rule = scores.overall.latency.percentiles
     times = [f"{name}{'' if rule == NEAREST_RANK else f' ({rule})'}" for name in ("p50", "p95")]
     measures = [measure.measure for measure in scores.overall.measures]
-    columns = (scores.by, "recalls", "labelled", "queries", *measures, *times)
+    columns = (scores.by, "recalls", "judged", "queries", *measures, *times)
     return Table(columns, [_row(part) for part in (*scores.strata, scores.overall)])
 
 
@@ -113,7 +113,7 @@ def matched(scores: LogScores) -> list[str]:
     ]
     by_id = f"; {part.by_id} decided by id" if part.by_id else ""
     return [
-        f"matched by {scores.matching}: labelled recalls exact {part.exact}, fuzzy {part.fuzzy}, without {part.without}"
+        f"matched by {scores.matching}: judged recalls exact {part.exact}, fuzzy {part.fuzzy}, without {part.without}"
         + by_id,
         f"{part.measure} by threshold: {', '.join(at)}; {part.random_pairs} random pairs",
     ]
@@ -125,7 +125,7 @@ def abstention(scores: LogScores) -> list[str]:
     if not overall.nothing_to_find:
         return []
     part = share(overall.found_anyway / overall.nothing_to_find)
-    return [f"nothing to find: {overall.nothing_to_find} labelled recalls, {part} of which returned something"]
+    return [f"nothing to find: {overall.nothing_to_find} judged recalls, {part} of which returned something"]
 
 
 def conclusion(scores: LogScores) -> Conclusion:

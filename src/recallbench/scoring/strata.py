@@ -67,7 +67,7 @@ def weighted_mean(strata: Sequence[Sampled]) -> tuple[float | None, Interval]:
     """
     total = sum(stratum.weight * float(stratum.counted.sum()) for stratum in strata)
     if not strata or total == 0:
-        return None, Interval(None, None, "n/a (no labelled query)")
+        return None, Interval(None, None, "n/a (no judged query)")
     mean = sum(stratum.weight * float(stratum.values.sum()) for stratum in strata) / total
     return mean, _interval(mean, total, strata)
 
@@ -77,11 +77,11 @@ def _interval(mean: float, total: float, strata: Sequence[Sampled]) -> Interval:
     variance, degrees = 0.0, 0
     open_ = [stratum for stratum in strata if stratum.covered < 1]
     if not open_:
-        return Interval(mean, mean, "none needed: every recall is labelled")
+        return Interval(mean, mean, "none needed: every recall is judged")
     for group in _groups(open_):
         queries = sum(len(stratum.logged) for stratum in group)
         if queries < 2:
-            return Interval(None, None, "n/a (one labelled query)")
+            return Interval(None, None, "n/a (one judged query)")
         moved = (
             np.concatenate([stratum.weight * (stratum.values - mean * stratum.counted) for stratum in group]) / total
         )

@@ -99,7 +99,7 @@ def test_the_name_holds_the_hash_of_what_decides(tmp_path: Path) -> None:
     (folder / "qrels" / "test.tsv").write_text(JUDGED.replace("q3\trome\t1", "q3\trome\t2"))
     assert identity(folder) != name
     assert parse_set_name(name).sha256 == name[-64:]
-    with pytest.raises(UsageError, match="names no labelled set"):
+    with pytest.raises(UsageError, match="names no set of questions and answers"):
         parse_set_name("labelled/team")
 
 

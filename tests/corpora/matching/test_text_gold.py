@@ -49,7 +49,7 @@ def test_a_set_name_holds_the_method_and_is_parsed_back(matching: Matching, name
 
 @pytest.mark.parametrize("method", ["tokens", "tokens-0.30", "tokens-3", "tokens-0.3-0", "exact-", "id", "", "0.3"])
 def test_a_set_name_without_a_method_is_refused(method: str) -> None:
-    with pytest.raises(UsageError, match="names no labelled set"):
+    with pytest.raises(UsageError, match="names no set of questions and answers"):
         parse_set_name(f"labelled/team@{'0' * 64}+{method}")
 
 
@@ -268,7 +268,7 @@ def test_without_matching_an_expected_text_is_no_gold(tmp_path: Path) -> None:
 def test_a_set_name_holds_hybrid_and_bm25_too(matching: Matching, name: str) -> None:
     assert matching.code == name
     assert parse_set_name(f"labelled/team@{'0' * 64}+{name}") == SetName("team", "0" * 64, matching)
-    with pytest.raises(UsageError, match="names no labelled set"):
+    with pytest.raises(UsageError, match="names no set of questions and answers"):
         parse_set_name(f"labelled/team@{'0' * 64}+{name.partition('-')[0]}")
 
 

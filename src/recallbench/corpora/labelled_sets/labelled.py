@@ -80,7 +80,7 @@ class Labelled:
         self._ids_too = matching is not None and matching.takes_ids
         if not path.is_dir():
             raise InputError(
-                f"{path} is no labelled set",
+                f"{path} is no set of questions and answers",
                 expected=f"a folder with {DOCUMENTS}, queries and judgements",
                 found="no such folder" if not path.exists() else "a file",
                 remedy="name the folder, as in `recallbench evaluate DIR`",

@@ -303,7 +303,7 @@ def _importance(record: dict[str, Any], reader: FieldReader) -> float:
 def _missing(folder: Path, name: str) -> InputError:
     there = ", ".join(sorted(path.name for path in folder.iterdir())[:8]) if folder.is_dir() else "no such folder"
     return InputError(
-        f"{folder} is no labelled set: {name} is missing",
+        f"{folder} is no set of questions and answers: {name} is missing",
         expected=f"{DOCUMENTS} with {SHORT}, or with {QUERIES} and {JUDGEMENTS}/<split>.tsv",
         found=there or "an empty folder",
         remedy="`recallbench label` makes a set; README.md shows its files",

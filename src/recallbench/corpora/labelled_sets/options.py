@@ -5,9 +5,13 @@ from __future__ import annotations
 from recallbench.corpora.options import CorpusOption
 
 OPTIONS = (
-    CorpusOption("split", "For a labelled set: the split, whose judgements are qrels/<split>.tsv [default: test]."),
-    CorpusOption("qrels-revision", "For a hub set: the commit of OWNER/NAME-qrels to read judgements at."),
     CorpusOption(
-        "pin", "For a hub set: NAME=HEX, the sha256 of a file, published or unpacked; repeat it.", repeated=True
+        "split", "Which split of a set of your own is asked; its judgements are qrels/<split>.tsv [default: test]."
+    ),
+    CorpusOption("qrels-revision", "The commit of OWNER/NAME-qrels that a set of the hub has its judgements from."),
+    CorpusOption(
+        "pin",
+        "NAME=HEX, the sha256 that a file of a set of the hub has, published or unpacked; repeat it for several.",
+        repeated=True,
     ),
 )

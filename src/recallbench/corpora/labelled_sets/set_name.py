@@ -42,7 +42,7 @@ def parse_set_name(name: str) -> SetName:
     matching = parse_code(code)
     if not at or not folder or not re.fullmatch("[0-9a-f]{64}", sha256) or bool(plus) != bool(matching):
         raise UsageError(
-            f"{name} names no labelled set",
+            f"{name} names no set of questions and answers",
             expected=f"{PREFIX}<name>@<sha256>, with +exact, +tokens-0.3, +hybrid-0.3, +bm25-0.5-60 where texts decide",
             found=name,
             remedy="recallbench evaluate DIR works the name out",

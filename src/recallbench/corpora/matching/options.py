@@ -17,8 +17,8 @@ OPTIONS = (
     ),
     CorpusOption(
         "match-threshold",
-        "Token F1 that counts as a match: 0.5 is strict, 0.1 exploratory [default: 0.3]. With bm25 the share of the "
-        "expected text's own score [default: 0.5].",
+        "How alike two texts must be to match, as token F1: 0.5 is strict, 0.1 exploratory [default: 0.3]. With bm25 "
+        "it is the share of the expected text's own score [default: 0.5].",
         type=float,
     ),
     CorpusOption(
@@ -29,7 +29,10 @@ OPTIONS = (
     ),
 )
 COSINE_OPTIONS = (
-    CorpusOption("match-embedder", "With hybrid: the encoder to match by where nothing else does; files only."),
+    CorpusOption(
+        "match-embedder",
+        "The encoder that --match hybrid goes by where nothing else matches; for rankings in files only.",
+    ),
     CorpusOption("match-cosine", "The cosine that counts as a match; each encoder has a scale of its own.", type=float),
 )
 LOG_OPTIONS = (
@@ -41,7 +44,7 @@ LOG_OPTIONS = (
     ),
     CorpusOption(
         "match-threshold",
-        "Token F1 that counts as a match: 0.5 is strict, 0.1 exploratory [default: 0.3].",
+        "How alike two texts must be to match, as token F1: 0.5 is strict, 0.1 exploratory [default: 0.3].",
         type=float,
     ),
     CorpusOption(

@@ -122,7 +122,7 @@ def _parsed(name: str) -> tuple[str, str]:
             f"{name} names no model of the hub",
             expected=TYPED,
             found=name,
-            remedy="`recallbench embedders` lists encoders; `recallbench evaluate` fetches a labelled set itself",
+            remedy="`recallbench embedders` lists encoders; `recallbench evaluate` fetches a set of the hub itself",
         )
     raise UsageError(
         f"{name} is pinned to no revision, so it could be another model tomorrow",

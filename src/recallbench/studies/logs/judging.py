@@ -165,7 +165,7 @@ def missing_texts(recall: Recall) -> InputError:
     """The error of a recall that can't be judged by text."""
     return InputError(
         f"a recall of {recall.query[:60]!r} has no texts",
-        expected="`texts` in each line whose query is labelled, one for each id",
+        expected="`texts` in each line whose query is judged, one for each id",
         found=f"{len(recall.ids)} {'id' if len(recall.ids) == 1 else 'ids'} alone",
         remedy="log the texts, or --match id; --skip-bad leaves such recalls out, and counts them",
     )

@@ -69,7 +69,7 @@ def read_labels(path: Path, *, by_text: bool = False) -> tuple[list[QueryLabel],
         elif other:
             remedy = "--match tokens scores by the expected text"
         raise InputError(
-            f"{path}: nothing is labelled",
+            f"{path}: nothing says what is relevant",
             expected="lines whose `expected` says an answer" if by_text else "lines whose `relevant` lists ids",
             found=f"{waiting} {'query that waits' if waiting == 1 else 'queries that wait'} for labels"
             if waiting

@@ -45,9 +45,9 @@ def score(
     reading.read()
     if not reading.labels_met:
         raise InputError(
-            f"{path}: the log has none of the labelled queries",
+            f"{path}: the log has none of the judged queries",
             expected="labels of a sample of this log",
-            found=f"{len(labels)} labelled queries, such as {labels[0].query[:60]!r}",
+            found=f"{len(labels)} judged queries, such as {labels[0].query[:60]!r}",
             remedy="draw the sample from this log with `recallbench sample`",
         )
     strata, not_logged = reading.strata, len(labels) - len(reading.labels_met)
@@ -142,7 +142,7 @@ def _notes(
     if waiting:
         yield f"{waiting} sampled queries have no label yet: the estimate takes them to be like the others"
     if not_logged:
-        yield f"{not_logged} labelled queries are not in the log, and count for nothing"
+        yield f"{not_logged} judged queries are not in the log, and count for nothing"
     if without_texts:
         recalls = "recall has" if without_texts == 1 else "recalls have"
         yield f"{without_texts} {recalls} no texts: taken to be like the others"

@@ -265,7 +265,7 @@ def _notes(request: CanaryRequest, questions: QuestionSet, mix: Mix, asked: Prod
             f"{stratum_name((stratum.kind, stratum.tenant))} {stratum.drawn} of {stratum.quota:.0f}"
             for stratum in short[:5]
         )
-        notes.append(f"too few labelled questions for production's share: {named}")
+        notes.append(f"too few questions for production's share: {named}")
     return notes
 
 

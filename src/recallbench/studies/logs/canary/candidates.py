@@ -78,7 +78,7 @@ def read_set(folder: Path, split: str | None) -> QuestionSet:
     usable = [label for label in labels if _usable(label, by_id)]
     if not usable:
         raise InputError(
-            f"{folder} has no labelled question",
+            f"{folder} has no question with an answer",
             expected="queries with relevant documents, an expected text, or kind abstention",
             found=f"{len(labels)} {'query' if len(labels) == 1 else 'queries'} without",
             remedy="`recallbench label` labels them",

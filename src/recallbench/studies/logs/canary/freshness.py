@@ -157,7 +157,7 @@ def _documents(folder: Path, record: CanaryRecord, source: Path | None) -> Itera
         count = (
             "1 of its questions reads or is" if len(changed) == 1 else f"{len(changed)} of its questions read or are"
         )
-        reason = f"{count} labelled otherwise in {source} now, or gone from it: {named}"
+        reason = f"{count} answered otherwise in {source} now, or gone from it: {named}"
         yield StalenessPart(what="questions", stale=True, reason=reason)
 
 

@@ -1,0 +1,104 @@
+"""The help of every command: whole sentences, one meaning for each option, groups where there are many."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from commandline import recallbench
+from recallbench.cli.option_groups import GROUPS, MANY, OWN, group_options
+from recallbench.cli.program import COMMANDS, PANELS, program
+
+ELSEWHERE = {"drift --out"}
+"""Options that await another name."""
+MEANINGS = {
+    "--out": {"The folder that result folders go into."},
+    "--label": {"A word added to the folder's name."},
+    "--k": {"How many of the first hits count."},
+    "--config": {"A TOML file that holds any of these options."},
+    "--json": {"The same as --format json."},
+}
+DEFAULT = re.compile(r" ?\[default: [^\]]*\]")
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    for name in COMMANDS:
+        command = program.get_command(click.Context(program), name)
+        assert command is not None
+        yield name, command
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            for inner in command.list_commands(context):
+                found = command.get_command(context, inner)
+                assert found is not None
+                yield f"{name} {inner}", found
+
+
+def shown() -> Iterator[tuple[str, click.Option]]:
+    for name, command in commands():
+        for param in command.params:
+            if isinstance(param, click.Option) and not param.hidden:
+                yield name, param
+
+
+def test_an_option_means_one_thing_wherever_it_is() -> None:
+    seen = 0
+    for name, option in shown():
+        for word in option.opts:
+            if word in MEANINGS and f"{name} {word}" not in ELSEWHERE:
+                assert DEFAULT.sub("", option.help or "") in MEANINGS[word], f"{name} {word}"
+                seen += 1
+    assert seen > 40
+
+
+def test_every_help_is_made_of_whole_sentences() -> None:
+    for name, command in commands():
+        assert re.match(r"[A-Z]", command.help or ""), name
+        assert (command.help or "").rstrip().endswith("."), name
+    for name, option in shown():
+        text = DEFAULT.sub("", option.help or "")
+        assert re.match(r"[A-Z]", text), f"{name} {option.opts[0]}: {text}"
+        assert text.endswith((".", "?")), f"{name} {option.opts[0]}: {text}"
+    for panel in PANELS.values():
+        for name, summary in panel.summaries.items():
+            assert summary.endswith("."), name
+
+
+def test_no_help_speaks_of_labelled_sets() -> None:
+    for name, command in commands():
+        assert "labelled" not in (command.help or ""), name
+    for name, option in shown():
+        assert "labelled" not in (option.help or ""), f"{name} {option.opts[0]}"
+
+
+def test_a_command_with_many_options_shows_them_in_groups(tmp_path: Path) -> None:
+    printed = recallbench("run", "--help", cwd=tmp_path).stdout
+    titles = [group for group in GROUPS if f"\n{group}:\n" in printed]
+    assert titles == [group for group in GROUPS if group != "How hits are judged"]
+    places = [printed.index(f"\n{title}:\n") for title in titles]
+    assert places == sorted(places)
+    system = printed[printed.index("\nThe system under test:") : printed.index("\nWhere the result goes:")]
+    for name in ("--store", "--dsn", "--graph-ranker", "--set"):
+        assert f"  {name}" in system
+    few = recallbench("costs", "--help", cwd=tmp_path).stdout
+    assert "\nOptions:\n" in few
+
+
+def test_groups_lose_no_option() -> None:
+    names = [f"own_{number}" for number in range(MANY)] + ["store", "out", "flag"]
+    grouped = group_options(names, ["flag"])
+    assert sorted(name for members in grouped.values() for name in members) == sorted(names)
+    assert grouped["The system under test"] == ["store", "flag"]
+    assert grouped["Where the result goes"] == ["out"]
+    assert list(grouped)[0] == OWN
+    assert group_options(["store", "out"], []) == {"Options": ["store", "out"]}
+
+
+@pytest.mark.parametrize("title", ["Measure", "Look", "Judge", "Own data", "Set-up"])
+def test_the_program_lists_its_commands_in_panels(tmp_path: Path, title: str) -> None:
+    printed = recallbench("--help", cwd=tmp_path).stdout
+    assert f"\n{title}:\n" in printed
