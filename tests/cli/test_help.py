@@ -94,7 +94,7 @@ def test_groups_lose_no_option() -> None:
     assert sorted(name for members in grouped.values() for name in members) == sorted(names)
     assert grouped["The system under test"] == ["store", "flag"]
     assert grouped["Where the result goes"] == ["out"]
-    assert list(grouped)[0] == OWN
+    assert next(iter(grouped)) == OWN
     assert group_options(["store", "out"], []) == {"Options": ["store", "out"]}
 
 
