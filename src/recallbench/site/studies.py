@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from recallbench.errors import RecallBenchError
+from recallbench.reports.load import conclusion as latency_conclusion
 from recallbench.reports.load import page as latency_page
 from recallbench.reports.load import words as latency_words
 from recallbench.reports.plot import Plot
@@ -83,7 +84,7 @@ def _latency(place: Place) -> Study:
     return Study(
         place,
         latency_words.title(document),
-        publishable(latency_words.conclusion(document)),
+        publishable(str(latency_conclusion.conclusion(document))),
         command_line(document.environment),
         latency_page.web_page(document),
     )
