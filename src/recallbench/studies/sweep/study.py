@@ -28,6 +28,7 @@ from recallbench.studies.sweep.around import measure_around, settings_around
 from recallbench.studies.sweep.choices import SweepChoices
 from recallbench.studies.sweep.choosing import SweepCandidates, choose
 from recallbench.studies.sweep.costs import usd_per_1000
+from recallbench.studies.sweep.drawing import draw_points
 from recallbench.studies.sweep.file import SweepFile
 from recallbench.studies.sweep.held_out_gates import held_out_gates
 from recallbench.studies.sweep.kept import SweepCache
@@ -48,6 +49,8 @@ class SweepStudy:
 
     document: SweepDocument
     folder: Path
+    left_out: int = 0
+    """Combinations of parameters that can't be measured."""
 
     @property
     def holds(self) -> bool:
@@ -126,7 +129,8 @@ def sweep(
         for outcome in (*outcomes, *further):
             if not is_known(outcome.point.plan):
                 cache.drop(outcome.address)
-    return SweepStudy(document, written)
+    stated = len(draw_points(file)) + (file.baseline is not None)
+    return SweepStudy(document, written, stated - len(points))
 
 
 def _candidates(measuring: Measuring, parts: Parts) -> SweepCandidates:
