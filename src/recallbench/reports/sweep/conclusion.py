@@ -34,7 +34,8 @@ def conclusion(
     missed = ", ".join(gate.gate for gate in choice.missed)
     better = choice.gain is not None and choice.gain < 0
     run = applied(document, chosen, corpus, file)
-    sure = choice.shown and document.split is not None and not (choice.gain is not None and choice.gain_low is None)
+    held = document.split is not None and document.split.chooses
+    sure = choice.shown and held and not (choice.gain is not None and choice.gain_low is None)
     if missed:
         then = "take another point, or hold out more questions"
     elif not document.is_whole:
