@@ -149,8 +149,8 @@ BUSY = {
         (
             swept(split=SPLIT | {"chooses": False}, choice=choice(gain=None)),
             0,
-            f"{TAKEN}, p95 2.5 ms, 0.457 USD/1000; {SHOWN}; the questions are too few to choose by; next: try it on other "
-            f"questions before you rely on it: {RUN}",
+            f"{TAKEN}, p95 2.5 ms, 0.457 USD/1000; {SHOWN}; the questions are too few to choose by; next: try it on "
+            f"other questions before you rely on it: {RUN}",
             "open",
         ),
     ],
