@@ -85,7 +85,7 @@ BUSY = {
 
 
 @pytest.mark.parametrize(
-    ("document", "left_out", "text", "tone"),
+    ("document", "combinations", "text", "tone"),
     [
         (
             swept(),
@@ -156,9 +156,9 @@ BUSY = {
     ],
 )  # fmt: skip
 def test_a_sweep_ends_with_the_point_to_take_and_whether_to_believe_it(
-    document: SweepDocument, left_out: int, text: str, tone: str
+    document: SweepDocument, combinations: int, text: str, tone: str
 ) -> None:
-    concluded = conclusion(document, "locomo", left_out=left_out)
+    concluded = conclusion(document, "locomo", combinations=combinations)
     assert (str(concluded), concluded.tone) == (text, tone)
 
 
@@ -174,13 +174,13 @@ def test_a_sweep_ends_with_the_point_to_take_and_whether_to_believe_it(
         ),
         (
             {"pipeline": "../lexical.toml"},
-            {"pipeline": "lexical", "store": "bm25"},
-            "recallbench run locomo --pipeline pipelines/lexical.toml --store bm25 --set weights=cosine",
+            {"pipeline": "", "store": "bm25"},
+            "recallbench run locomo --pipeline pipelines/lexical.toml",
         ),
         (
-            {"pipeline": "/p/lexical.toml"},
-            {"pipeline": "lexical", "store": "bm25"},
-            "recallbench run locomo --pipeline /p/lexical.toml --store bm25 --set weights=cosine",
+            {"pipeline": "/p/legs.toml", "embedder": "minilm"},
+            {"pipeline": "store + lexical > rrf", "store": "exact", "embedder": "minilm"},
+            "recallbench run locomo --pipeline /p/legs.toml --store exact --embedder minilm --set weights=cosine",
         ),
         (
             {"rrf.k": "60", "k": "10"},
@@ -194,7 +194,8 @@ def test_a_point_is_measured_by_a_command_as_far_as_options_go(
     parameters: dict[str, str], more: dict[str, str], command: str
 ) -> None:
     document = swept(
-        point(parameters=parameters, **more), environment={"options": {"weights": "cosine", "index": None}}
+        point(parameters=parameters, **more),
+        environment={"options": {"store": "exact", "weights": "cosine", "index": None}},
     )
     assert applied(document, document.points[0], "locomo", Path("pipelines/sweeps/tune.toml")) == command
 

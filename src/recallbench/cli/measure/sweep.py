@@ -161,6 +161,8 @@ def sweep(
 
 def _rehearsed(name: str, rehearsal: Rehearsal) -> Printed:
     """Return a dry run as a table, what failed, and how long the whole would take."""
+    from recallbench.reports.sweep.conclusion import left_out
+
     parameters = list(dict.fromkeys(name for each in rehearsal.points for name in each.point.parameters))
     rows = [
         [
@@ -181,10 +183,10 @@ def _rehearsed(name: str, rehearsal: Rehearsal) -> Printed:
         further.append(f"{rehearsal.again} further runs of the chosen point and the baseline")
     with_ = f", with {' and '.join(further)}" if further else ""
     lost = f"{len(failed)} of {len(rows)} points failed; " if failed else ""
-    title = f"dry run of {name}: {len(rows)} points, {kept} of them kept"
+    head = f"dry run of {name}: {len(rows)} points, {kept} of them kept"
     return Printed(
-        title,
-        [title, Table(["point", *parameters, "seconds"], rows, left=["point", *parameters]), *failed],
+        f"Sweep {name}",
+        [head, Table(["point", *parameters, "seconds"], rows, left=["point", *parameters]), *failed],
         {
             "name": name,
             "points": [
@@ -202,7 +204,7 @@ def _rehearsed(name: str, rehearsal: Rehearsal) -> Printed:
         },
         Conclusion(
             f"{lost}The sweep takes about {minutes}:{seconds:02d}{embedding}{with_}, less what a race saves",
-            f"estimated from {rehearsal.questions} questions a point",
+            "; ".join([f"estimated from {rehearsal.questions} questions a point", *left_out(rehearsal.left_out)]),
             "mend the points that failed" if failed else "the same command without --dry-run",
             tone="bad" if failed else "good",
         ),

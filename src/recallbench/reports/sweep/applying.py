@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from shlex import join
+from typing import Any
 
 from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.results.sweep.document import SweepDocument, SweepPointPart
@@ -23,22 +25,25 @@ def applied(document: SweepDocument, point: SweepPointPart, corpus: str, file: P
     What a point changes within a pipeline is named for its user to write into the pipeline's file: no option has it.
     """
     words = ["recallbench", "evaluate" if is_set_name(document.corpus) else "run", corpus]
-    if point.pipeline:
-        within = {name: value for name, value in point.parameters.items() if not _is_option(name)}
-        if PIPELINE not in point.parameters or within:
-            told = ", ".join(f"{name} = {value}" for name, value in within.items())
-            changed = f", where its file has {told}" if told else ""
-            return f"{join(words)} --pipeline FILE{changed}"
+    stated: Mapping[str, Any] = document.environment.get("options", {})
+    within = {name: value for name, value in point.parameters.items() if not _is_option(name)}
+    if within or (point.pipeline and PIPELINE not in point.parameters):
+        told = ", ".join(f"{name} = {value}" for name, value in within.items())
+        changed = f", where its file has {told}" if told else ""
+        return f"{join(words)} --pipeline FILE{changed}"
+    set_options = {n.removeprefix(OF_STORE): value for n, value in point.parameters.items() if n.startswith(OF_STORE)}
+    searched = True
+    if PIPELINE in point.parameters:
         named = Path(point.parameters[PIPELINE])
         words += ["--pipeline", str(named) if named.is_absolute() else os.path.relpath(file.parent / named)]
-    words += ["--store", point.store]
+        # Legs of its own have no use for a store: a sweep drops the one that is stated.
+        searched = point.store == point.parameters.get("store", stated.get("store"))
+    if searched:
+        words += ["--store", point.store]
+        set_options = options_of_record(stated) | set_options
     if point.embedder is not None:
         name, _, tokens = point.embedder.removesuffix(" tokens").partition(TOKENS)
         words += ["--embedder", name, *(["--max-tokens", tokens] if tokens else [])]
-    set_options = options_of_record(document.environment.get("options", {}))
-    set_options |= {
-        name.removeprefix(OF_STORE): value for name, value in point.parameters.items() if name.startswith(OF_STORE)
-    }
     return join(words + [word for name, value in set_options.items() for word in ("--set", f"{name}={value}")])
 
 

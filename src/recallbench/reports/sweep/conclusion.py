@@ -16,16 +16,16 @@ AGAIN = "the same command tries those alone again"
 
 
 def conclusion(
-    document: SweepDocument, corpus: str = "CORPUS", file: Path = Path("sweep.toml"), left_out: int = 0
+    document: SweepDocument, corpus: str = "CORPUS", file: Path = Path("sweep.toml"), combinations: int = 0
 ) -> Conclusion:
     """Return which point to take, whether one can believe it, and what to do next.
 
-    `corpus` and `file` are as they were typed; `left_out` combinations of parameters can't be measured.
+    `corpus` and `file` are as they were typed; so many `combinations` can't be measured.
     """
     choice, measured = document.choice, len(document.points)
     lost = [
         *([f"{len(document.failed)} of {measured} points failed"] if document.failed else []),
-        *([f"{left_out} combination{'s' if left_out > 1 else ''} left out"] if left_out else []),
+        *left_out(combinations),
     ]
     chosen = document.point(choice.chosen)
     if chosen is None:
@@ -52,6 +52,11 @@ def conclusion(
         then,
         tone="bad" if missed or not document.is_whole else "good" if sure and not better else "open",
     )
+
+
+def left_out(combinations: int) -> list[str]:
+    """Return how many combinations of parameters can't be measured; nothing where all can."""
+    return [f"{combinations} combination{'s' if combinations > 1 else ''} left out"] if combinations else []
 
 
 def _taken(document: SweepDocument, chosen: SweepPointPart, missed: str) -> str:

@@ -35,10 +35,10 @@ def web_page(document: SweepDocument) -> str:
     return Page(title(document), [f"<p>{html(str(conclusion(document)))}</p>", *_body(document)]).html()
 
 
-def printed(document: SweepDocument, folder: Path, corpus: str, file: Path, left_out: int) -> Printed:
+def printed(document: SweepDocument, folder: Path, corpus: str, file: Path, combinations: int) -> Printed:
     """Return what `recallbench sweep` prints: what follows from it is its last line.
 
-    `corpus` and `file` are as they were typed, and `left_out` combinations can't be measured.
+    `corpus` and `file` are as they were typed, and so many `combinations` can't be measured.
     """
     further = [*slice_tables(document), sensitivity_table(document), stability_table(document)]
     parts: list[Part] = [
@@ -56,7 +56,7 @@ def printed(document: SweepDocument, folder: Path, corpus: str, file: Path, left
         title(document),
         parts,
         document.model_dump(mode="json"),
-        conclusion(document, corpus, file, left_out),
+        conclusion(document, corpus, file, combinations),
         own_markdown="\n".join([*_heading(document), *_sections(document)]),
         own_page=Page(title(document), _body(document)).html(),
         own_sheet=point_sheet(document),

@@ -65,7 +65,12 @@ def dry_sweep(file: SweepFile, path: Path, base: Options, choices: SweepChoices,
     rehearsal = rehearse(points, questions, SweepCache(base.cache_dir), file.sha256, choices.at_once, progress)
     seeds, repeats = choices.again
     around = _most_around(file, points) if choices.sensitivity else 0
-    return replace(rehearsal, around=around, again=seeds * repeats)
+    return replace(rehearsal, around=around, again=seeds * repeats, left_out=_left_out(file, points))
+
+
+def _left_out(file: SweepFile, points: Sequence[SweepPoint]) -> int:
+    """Return how many of the combinations that a file states are none of its points."""
+    return len(draw_points(file)) + (file.baseline is not None) - len(points)
 
 
 def _most_around(file: SweepFile, points: Sequence[SweepPoint]) -> int:
@@ -129,8 +134,7 @@ def sweep(
         for outcome in (*outcomes, *further):
             if not is_known(outcome.point.plan):
                 cache.drop(outcome.address)
-    stated = len(draw_points(file)) + (file.baseline is not None)
-    return SweepStudy(document, written, stated - len(points))
+    return SweepStudy(document, written, _left_out(file, points))
 
 
 def _candidates(measuring: Measuring, parts: Parts) -> SweepCandidates:
