@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recallbench.reports.repetition import BandPart, MovedPart, PassPart, Repetition, conclusion
+from recallbench.reports.repetition import BandPart, MovedPart, PassPart, Repetition, SpreadPart, conclusion, printed
 
 FOLDER = Path("o/repeat of it")
 COMPARE = "hold it against another system: recallbench compare 'o/repeat of it/run_1' OTHER"
@@ -21,7 +21,7 @@ def passed(name: str, state: str) -> PassPart:
 
 
 def banded(measure: str, apart: float | None, width: float | None, inside: bool | None) -> BandPart:
-    told = "no band registered for it"
+    told = "not applicable: only 20 of the questions were asked"
     return BandPart(protocol_name=measure, measure=measure, width=width, apart=apart, inside=inside, told=told)
 
 
@@ -44,10 +44,10 @@ RECALL, MRR = banded("recall_any@10", 0.004, 0.01, True), banded("mrr@50", 0.0, 
     ("repetition", "kept", "text", "tone"),
     [
         (
-            repeated(RECALL, MRR, same_rankings=True),
+            repeated(RECALL, MRR, same_rankings=True, same_content=False),
             0,
-            "2 cold and 2 warm runs give the same rankings, to the last score; so no noise of the store is seen, and "
-            f"one run will do (vectors were computed once); next: {COMPARE}",
+            "2 cold and 2 warm runs give the same rankings, to the last score; what else they recorded differs; so no "
+            f"noise of the store is seen, and one run will do (vectors were computed once); next: {COMPARE}",
             "good",
         ),
         (
@@ -61,8 +61,8 @@ RECALL, MRR = banded("recall_any@10", 0.004, 0.01, True), banded("mrr@50", 0.0, 
         (
             repeated(banded("recall_any@10", 0.0, None, None), warm=0),
             0,
-            "2 cold runs rank differently, but no measure moves; no band registered for it; so one run can stand for "
-            f"all, but tells no difference up to 0.0000; next: {COMPARE}",
+            "2 cold runs rank differently, but keep their recall_any@10; held to no band: only 20 of the questions "
+            f"were asked; so one run can stand for all; next: {COMPARE}",
             "open",
         ),
         (
@@ -87,3 +87,23 @@ RECALL, MRR = banded("recall_any@10", 0.004, 0.01, True), banded("mrr@50", 0.0, 
 def test_runs_end_with_what_their_spread_allows(repetition: Repetition, kept: int, text: str, tone: str) -> None:
     concluded = conclusion(repetition, FOLDER, kept)
     assert (str(concluded), concluded.tone) == (text, tone)
+
+
+def test_a_repeat_is_printed_in_every_format() -> None:
+    spread = SpreadPart(
+        measure="recall_any@10", minimum=0.5, maximum=0.504, range=0.004, mean=0.502, sd=0.002, cold_range=0.004,
+        warm_range=None,
+    )  # fmt: skip
+    shown = printed(repeated(RECALL, spread=[spread], deviations=["store: bm25 instead of pgmnemo"]), FOLDER)
+    said = str(conclusion(repeated(RECALL), FOLDER))
+    assert shown.render("text").endswith(f"/o/repeat of it/repeat.md\n\n{said}\n")
+    assert "deviations: store: bm25 instead of pgmnemo\n" in shown.render("text")
+    own = printed(repeated(RECALL, spread=[spread], store="python:mine:Memory"), FOLDER)
+    assert "deviations: " not in own.render("text")
+    assert shown.render("csv") == (
+        "measure,minimum,maximum,range,mean,sd,cold_range,warm_range\n"
+        "recall_any@10,0.5,0.504,0.004,0.502,0.002,0.004,\n"
+    )
+    assert shown.render("html").count("recall_any@10 moves by 0.0040") == 1
+    assert shown.render("markdown").count("recall_any@10 moves by 0.0040") == 1
+    assert '"schema_version": "1"' in shown.render("json")

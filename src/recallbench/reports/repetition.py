@@ -23,6 +23,8 @@ SHOWN = 20
 """Questions that repeat.md lists; repeat.json has all."""
 OWN_STORES = ("callable", "python:", "http:", "https:")
 """What the name of a user's own store begins with."""
+NOT_HELD = "not applicable: "
+"""The start of what is told of a band that does not judge."""
 
 
 class PassPart(DocumentPart):
@@ -155,14 +157,16 @@ def conclusion(repetition: Repetition, folder: Path, kept: int = 0) -> Conclusio
         return Conclusion(f"No question counts, so that {passes} say nothing", tone="bad")
     compare = f"recallbench compare {quote(str(folder / repetition.passes[0].name))} OTHER"
     if repetition.same_rankings:
+        unlike = [] if repetition.same_content else ["what else they recorded differs"]
         return Conclusion(
-            "; ".join([f"{passes} give the same rankings, to the last score", *told]),
+            "; ".join([f"{passes} give the same rankings, to the last score", *unlike, *told]),
             "so no noise of the store is seen, and one run will do (vectors were computed once)",
             f"hold it against another system: {compare}",
         )
     moves = [f"{band.measure} moves by {apart:.4f}" for band, apart in judged if apart > 0]
     apart = max(apart for _, apart in judged)
-    moved = f"{' and '.join(moves)} between {passes}" if moves else f"{passes} rank differently, but no measure moves"
+    still = " and ".join(band.measure for band, _ in judged)
+    moved = f"{' and '.join(moves)} between {passes}" if moves else f"{passes} rank differently, but keep their {still}"
     happened = "; ".join([_banded(moved, judged), *told])
     if not repetition.holds:
         return Conclusion(
@@ -173,7 +177,7 @@ def conclusion(repetition: Repetition, folder: Path, kept: int = 0) -> Conclusio
         )
     return Conclusion(
         happened,
-        f"so one run can stand for all, but tells no difference up to {apart:.4f}",
+        "so one run can stand for all" + (f", but tells no difference up to {apart:.4f}" if apart > 0 else ""),
         f"hold it against another system: {compare}",
         tone="good" if any(band.inside for band, _ in judged) else "open",
     )
@@ -200,7 +204,7 @@ def _banded(moved: str, judged: Sequence[tuple[BandPart, float]]) -> str:
     if inside:
         widths = " and ".join(f"{band.width:g}" for band in inside)
         return f"{moved}, within the band{'s' if len(inside) > 1 else ''} of {widths}"
-    return f"{moved}; {judged[0][0].told}"
+    return f"{moved}; held to no band: {judged[0][0].told.removeprefix(NOT_HELD)}"
 
 
 def printed(repetition: Repetition, folder: Path, kept: int = 0) -> Printed:
