@@ -42,6 +42,8 @@ class Repeated:
 
     summary: Repetition
     folder: Path
+    kept: int = 0
+    """Runs that an unfinished repeat had made already."""
 
 
 def repeat(options: Options, times: int, progress: Progress, today: date, unfinished: Path | None = None) -> Repeated:
@@ -59,6 +61,7 @@ def repeat(options: Options, times: int, progress: Progress, today: date, unfini
     else:
         folder = unfinished
         _refuse_another_plan(folder, repeated)
+    kept = sum((folder / f"run_{i}").exists() for i in range(1, times + 1))
     try:
         outcomes = [
             _run_unless_finished(options, folder / f"run_{i}", i, times, progress, today) for i in range(1, times + 1)
@@ -83,7 +86,7 @@ def repeat(options: Options, times: int, progress: Progress, today: date, unfini
         if not any(path.name != PLAN for path in folder.iterdir()):
             (folder / PLAN).unlink(missing_ok=True)
             folder.rmdir()
-    return Repeated(summary, folder)
+    return Repeated(summary, folder, kept)
 
 
 def _repeated_options(plan: Plan) -> dict[str, str]:
