@@ -4,30 +4,19 @@ from __future__ import annotations
 
 import shlex
 
+from recallbench.compare.conclusions.rules import rules_words
 from recallbench.compare.rules import exit_code, is_lower
 from recallbench.reports.comparison import LEVEL, MeasuredPart, p_text, signed, signed_range
 from recallbench.reports.drift import Drift, pace
 from recallbench.reports.printing.conclusion import Conclusion, Tone
-
-FEWEST = 5
-"""With fewer results no trend can be shown (`scoring/trend.py`)."""
+from recallbench.scoring.trend import FEWEST
 
 
 def conclude_drift(drift: Drift, *, strict: bool = False, fail_on_trend: bool = False) -> Conclusion:
     """Return the conclusion; the rules, and --fail-on-trend where it was asked for, decide whether it is bad news."""
-    rules = [
-        f"the rule '{part.condition}' fails ({part.reason})" for part in drift.conditions if part.outcome == "fails"
-    ]
-    forbidden = "which --strict forbids" if strict else "which fails only with --strict"
-    rules += [
-        f"the rule '{part.condition}' is inconclusive ({part.reason}), {forbidden}"
-        for part in drift.conditions
-        if part.outcome == "inconclusive"
-    ]
-    if drift.conditions and not rules:
-        rules = ["the rule passes" if len(drift.conditions) == 1 else f"all {len(drift.conditions)} rules pass"]
     failing = (fail_on_trend and drift.fell) or bool(exit_code(drift.conditions, (), strict=strict))
-    happened = "; ".join([f"{drift.measure} {_moved(drift)}", *rules])
+    rules = rules_words(drift.conditions, strict=strict)
+    happened = f"{drift.measure} {_moved(drift)}" + (f"; {rules}" if rules else "")
     return Conclusion(happened, _belief(drift), _next(drift, failing, fail_on_trend), _tone(drift, failing))
 
 
@@ -61,19 +50,15 @@ def _belief(drift: Drift) -> str:
         told.append(f"fewer than {FEWEST} results show no trend")
     if pair is not None and pair.low is not None and pair.high is not None and (pair.wins or pair.losses):
         apart = not pair.low <= 0 <= pair.high
-        if apart and pair.p > LEVEL:
-            told.append("the interval excludes 0, yet p decides: the sign-flip test assumes less than the interval")
-        elif not apart and pair.p <= LEVEL:
-            told.append("p and interval disagree, so that nothing is called proven: both must exclude 0")
+        if apart != (pair.p <= LEVEL):
+            excludes = "the interval excludes 0, the p does not" if apart else "the p excludes chance, the interval not"
+            told.append(f"{excludes}: both must, so that nothing is called proven")
     elif pair is not None and pair.smallest_p > LEVEL and (pair.wins or pair.losses):
         told.append(
             f"no difference could be shown: so few clusters differ that the least p is {p_text(pair.smallest_p)}"
         )
     if drift.left_out:
-        count = len(drift.left_out)
-        told.append(
-            f"{count} result{'' if count == 1 else 's'} of something else {'is' if count == 1 else 'are'} left out"
-        )
+        told.append(f"{len(drift.left_out)} left out: the lines above say why")
     return "; ".join(told)
 
 
