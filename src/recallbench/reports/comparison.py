@@ -8,6 +8,7 @@ from pydantic import Field
 
 from recallbench.reports.cells import figure
 from recallbench.reports.part import DocumentPart
+from recallbench.results.matching_part import SharePart
 from recallbench.scoring.paired import Paired
 
 LEVEL = 0.05
@@ -58,6 +59,14 @@ class SidePart(DocumentPart):
     verdict: str = Field(description="as the folder states it; `recallbench audit` decides it again")
     canonical: bool
     content_sha256: str = Field(description="of its manifest, or of the run file")
+    altered: bool = Field(
+        default=False, exclude_if=lambda altered: not altered, description="its files are not as its manifest says"
+    )
+    shares: list[SharePart] = Field(
+        default=[],
+        exclude_if=lambda shares: not shares,
+        description="of gold that was matched in steps (hybrid): how many questions each step decided",
+    )
 
 
 class UnlikePart(DocumentPart):
