@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from commandline import recallbench
 from recallbench.audit.audit import Audit
 from recallbench.audit.decision import Verdict
+from recallbench.audit.gate import Check
 from recallbench.citing.citation_check import CheckedFigure, check
 from recallbench.citing.cited_figures import FigureReader
 from recallbench.results.result import open_result
@@ -96,6 +97,15 @@ HONEST = {
     "folder of its own row": f"- Folder: {F}\n- recall@10: 0.8354\n- MRR: 0.4575",
     "count with a comma's place": f"recall@10 0.8354 (n = 158), MRR 0.4575 (n = 158): {F}",
     "quoted": f"> recall@10 0.8354 ({F})",
+    "interval that names its measure": f"| system | recall@10 | MRR | 95% interval of recall@10 | build s |\n"
+    f"|---|---|---|---|---|\n| [x]({F}) | 0.8354 | 0.4575 | 0.7598 to 0.8877 | 0.55 |",
+    "measure in a column": f"| system | measure | value | 95% interval | BM25 | chance |\n|---|---|---|---|---|---|\n"
+    f"| [x]({F}) | recall_any@10 | 0.8354 | 0.7598 to 0.8877 | 0.8354 | 0.4774 |",
+    "value and interval in one cell": "| system | recall@10 (95% CI) |\n|---|---|\n"
+    f"| [x]({F}) | 0.8354 (0.7598 to 0.8877) |",
+    "folder elsewhere in the section": f"MRR 0.4575 is low.\n\nWords.\n\nMore words.\n\nSee {F}",
+    "folder in a command": f"recall@10 is 0.8354.\n\nWords.\n\n```sh\nrecallbench audit {F}\n```",
+    "folder of the section above": f"All from {F}\n\n### On canary-locomo, a deviation\n\nrecall@10 is 0.8354.",
     "kinds in rows": f"| kind | recall@10 |\n|---|---|\n| multi-hop | {{multi-hop}} |\n| all | 0.8354 |\n\nFrom {F}",
 }
 
@@ -125,6 +135,9 @@ SILENT = {
     "option as code": f"`--fail-if 'recall_any@10 0.05'` against {F}",
     "command as code": f"`recallbench compare A B --fail-if recall_any@10 0.005` against {F}",
     "call as code": f"`assert report['recall_any@10'] > 0.80` ({F})",
+    "table of thresholds": "| bands | recall@10 | MRR |\n|---|---|---|\n| locomo | 0.010 | 0.015 |",
+    "table that is output": "It prints:\n\n| system | recall@10 |\n|---|---|\n| x | 0.93 |",
+    "thresholds in a list": "These are the thresholds that teams use: recall .70, nDCG .85 and MRR .90.",
     "seconds in a table": f"| system | recall@10 | build s |\n|---|---|---|\n| [x]({F}) | – | 0.55 |",
 }
 
@@ -186,6 +199,16 @@ ALTERED = {
     "a row as a kind's": (f"| kind | recall@10 |\n|---|---|\n| multi-hop | 0.8354 |\n\nFrom {F}", "has "),
     "a rule elsewhere": (f"With the gate passed, recall@10 is 0.99 ({F})", "has 0.8354"),
     "no folder": ("recall@10 0.93", "no result folder"),
+    "another interval that names its measure": (
+        f"| system | recall@10 | MRR | 95% interval of recall@10 |\n|---|---|---|---|\n"
+        f"| [x]({F}) | 0.8354 | 0.4575 | 0.7598 to 0.8977 |",
+        "the interval 0.7598 to 0.8977",
+    ),
+    "another system's row near the folder": (
+        f"| system | recall@10 |\n|---|---|\n| exact | 0.8354 |\n\nWords.\n\nSee {F}",
+        f"row `exact`: no result folder is named for it, and {F} near it does not have it so",
+    ),
+    "too coarse for the folder near it": (f"recall@10 is 0.84.\n\nWords.\n\nMore.\n\nSee {F}", "no result folder"),
     "authority": (f"pgmnemo Recall Benchmark Protocol v1.0.0: recall@10 0.8354, {F}", "under the protocol's name"),
 }
 
@@ -286,6 +309,34 @@ def test_deviations_have_to_be_stated(place: Path) -> None:
     # Those under another heading are not of this figure.
     body = f"# A\n\nDeviations: store.\n\n# B\n\nrecall@10 0.8354 ({F})"
     assert any(figure.problems for figure in checked(place, body))
+
+
+def test_every_fault_of_a_figure_is_said(place: Path) -> None:
+    (figure,) = checked(place, f"recall@10 0.8454, 95% interval 0.7 to 0.9, n = 1982, without any deviation ({F})")
+    assert figure.state == "wrong"
+    assert figure.problems == (
+        "bm25_20261118 has 0.8354",
+        "the interval 0.7 to 0.9: the folder has 0.7598 to 0.8877",
+        "n = 1982: the folder has 158",
+        "bm25_20261118 is not CANONICAL, and the text does not tell its deviations: store: bm25 instead of pgmnemo",
+        "the text does not name the corpus: canary-locomo",
+    )
+
+
+def test_what_the_audit_says_weighs_in(place: Path) -> None:
+    (place / "note.md").write_text(f"{HEAD}recall@10 0.8354 ({F})")
+
+    def state(*checks: Check) -> tuple[str, bool]:
+        verdict = Verdict("UNVERIFIED", (), (), canonical=False)
+        (figure,) = check(place / "note.md", lambda folder: Audit(folder, checks, verdict, ("store: bm25",)))
+        return figure.state, figure.fails
+
+    failed = Check("gold", "fail", "r", "q7 has other gold", code="RB-GOLD")
+    unknown = Check("dataset", "cannot-tell", "r", "not here", code="RB-DATASET")
+    pending = Check("artefacts present", "pending", "r", "not committed", code="RB-COMMITTED")
+    assert state(pending) == ("right but undisclosed", True)
+    assert state(unknown, pending) == ("not checkable", True)
+    assert state(failed, unknown, pending) == ("wrong", True)
 
 
 def test_a_canonical_figure_names_the_version_of_the_protocol(place: Path) -> None:

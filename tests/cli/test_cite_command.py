@@ -244,3 +244,68 @@ def test_the_committed_result_is_cited_as_a_deviation(locomo_file: Path) -> None
     done = recallbench("cite", COMMITTED, "--as-deviation", "--corpus-file", locomo_file, cwd=ROOT)
     assert done.returncode == 0
     assert "- recall_any@10 0.9743, 95% interval 0.9677 to 0.9808, n = 1982; " in done.stdout
+
+
+def test_texts_and_folders_are_checked_together_in_every_format(repository: Path) -> None:
+    citation = cited(repository, "results/r", "--as-deviation")[1]
+    (repository / "docs").mkdir()
+    (repository / "README.md").write_text("# Release\n\n" + citation)
+    (repository / "docs/a.md").write_text("# Release\n\n" + citation.replace("n = 158", "n = 1982"))
+    (repository / "docs/b.md").write_text(
+        "recall@10 is at least .95.\n\n`recallbench gate --fail-if 'recall@10 0.9'`\n"
+    )
+    code, out, _ = cited(repository, "--check", "README.md", "docs")
+    assert (code, out) == (
+        1,
+        "docs/a.md:6: wrong: recall_any@10 0.8354: n = 1982: the folder has 158\n"
+        "docs/a.md:7: wrong: mrr@50 0.4575: n = 1982: the folder has 158\n\n"
+        "3 files: 4 figures: 2 right, 2 wrong; 2 may not stand as they do; next: mend docs/a.md:6 first: n = 1982: the "
+        "folder has 158\n",
+    )
+    document = json.loads(cited(repository, "--check", "README.md", "docs", "--json")[1])
+    assert document["files"] == ["README.md", "docs/a.md", "docs/b.md"]
+    assert (document["counts"]["right"], document["counts"]["wrong"], document["holds"]) == (2, 2, False)
+    code, out, errors = cited(repository, "--check", "README.md", "--format", "csv")
+    assert code == 0
+    assert out.splitlines()[1] == "README.md,6,right,recall_any@10 0.8354,,results/r"
+    assert errors.endswith("README.md: 2 figures: 2 right; each as its folder has it, which was audited just now\n")
+    assert "| README.md | 6 | right | " in cited(repository, "--check", "README.md", "--format", "markdown")[1]
+    assert "<td>right</td>" in cited(repository, "--check", "README.md", "--format", "html")[1]
+
+
+def test_the_deviation_and_the_record_are_told_in_every_format(repository: Path) -> None:
+    def printed(*words: str) -> str:
+        code, out, _ = cited(repository, "results/r", "--as-deviation", *words)
+        assert code == 0
+        return out
+
+    assert printed("--markdown") == printed("--format", "markdown")
+    assert "- `recall_any@10` 0.8354" in printed("--markdown")
+    rows = printed("--format", "csv").splitlines()
+    assert rows[0] == "folder,measure,value,low,high,n,version,manifest sha256"
+    assert rows[1].startswith("results/r,recall_any@10,0.835443038,")
+    assert "<strong>results/r can be cited, but not under the protocol" in printed("--format", "html")
+    code, out, errors = cited(repository, "results/r", "--as-deviation", "--json", "--markdown")
+    assert (code, out, "two forms of one output" in errors) == (2, "", True)
+    for format in ("text", "markdown", "csv", "html"):
+        code, out, errors = cited(repository, "results/r", "--format", format)
+        assert (code, out) == (1, "")
+        assert errors.splitlines()[-1].startswith("results/r can't be cited; for 3 reasons")
+
+
+def test_the_form_of_a_citation_is_printed_and_filled(repository: Path) -> None:
+    code, out, errors = cited(repository, "--template")
+    assert (code, out.partition(":")[0]) == (0, "pgmnemo Recall Benchmark Protocol v1.0.0 (benchmarks/PROTOCOL.md)")
+    assert errors.endswith("for each thing it needs; next: recallbench cite DIR\n")
+    code, out, errors = cited(repository, "results/r", "--template", "--markdown")
+    assert "- `recall_any@10` [previous value] -> 0.8354 (" in out
+    assert "not under the protocol's name, since it deviates" in errors
+    document = json.loads(cited(repository, "--template", "--json")[1])
+    assert document["names"][0] == "the protocol and its version"
+    assert document["never"] == ["a recall number without the protocol version", "a number from a BLOCKED directory"]
+    assert cited(repository, "--template", "--format", "csv")[1].startswith('citation,"PROTOCOL.md, section 8"\nnames,')
+    report = repository / "results/r/report.md"
+    report.write_text(report.read_text().replace("0.8354", "0.9354"))
+    code, out, errors = cited(repository, "results/r", "--template")
+    assert (code, "[value, once the folder is VERIFIED]" in out, "0.8354" in out) == (0, True, False)
+    assert "no figure; it is UNVERIFIED" in errors

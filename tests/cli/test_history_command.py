@@ -67,7 +67,8 @@ def test_a_deviation_is_put_on_record_in_every_format(tmp_path: Path) -> None:
     )
     ending = (
         "HISTORY.md has {} on locomo on record from 2026-05-11; a VERIFIED result with them can be published as such, "
-        "and never under the protocol's name; next: recallbench cite DIR --as-deviation, or recallbench audit DIR --publish"
+        "and never under the protocol's name; next: recallbench cite DIR --as-deviation, or "
+        "recallbench audit DIR --publish"
     )
     written = "## 2026-05-11: {0}\n\n" + said + "\n\n- Deviation: {0} on locomo\n\n"
     assert added("limit") == written.format("limit") + ending.format("limit") + "\n"

@@ -10,11 +10,14 @@ from typing import Any
 
 from recallbench.citing.citation_check import STATES, CheckedFigure
 from recallbench.citing.declaration import FORM
+from recallbench.escaping.terminal import shortened
 from recallbench.reports.page import Page
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.printing.printed import Printed
 from recallbench.reports.table import Table
 
+LONGEST = 120
+"""Characters of a fault that the last line has; all of it stands above."""
 COLUMNS = ("file", "line", "state", "claim", "faults", "compared with")
 TITLE = "Figures of texts beside what they name"
 
@@ -35,7 +38,11 @@ class CheckedTexts:
     @property
     def failing(self) -> list[tuple[Path, CheckedFigure]]:
         """Return the figures that the texts may not give as they do."""
-        return [(file, one) for file, one in self.figures if one.fails or (self.strict and one.state != "right")]
+        return [(file, one) for file, one in self.figures if self.fails(one)]
+
+    def fails(self, figure: CheckedFigure) -> bool:
+        """Return whether a text may not give this figure as it does."""
+        return figure.fails or (self.strict and figure.state != "right")
 
     @property
     def counts(self) -> dict[str, int]:
@@ -80,7 +87,7 @@ def document(texts: CheckedTexts) -> dict[str, Any]:
                 "status": one.state,
                 "problems": list(one.problems),
                 "compared_with": one.source or None,
-                "fails": (file, one) in texts.failing,
+                "fails": texts.fails(one),
             }
             for file, one in texts.figures
         ],
@@ -119,13 +126,12 @@ def _next(failing: Sequence[tuple[Path, CheckedFigure]]) -> str:
     """Return what helps against the gravest."""
     file, first = min(failing, key=lambda entry: _GRAVITY.index(entry[1].state))
     place = f"{file}:{first.figure.line}"
-    return {
-        "wrong": f"mend {place} first: {first.problems[0] if first.problems else ''}",
-        "right but undisclosed": f"say at {place} what is missing: {first.problems[0] if first.problems else ''}",
-        "not checkable": f"see {place}: {first.problems[0] if first.problems else ''}",
-        "no folder named": f"name the result folder at {place}, or say where its figures are from: {FORM}",
-        "right": "",
-    }[first.state]
+    fault = shortened(first.problems[0], LONGEST) if first.problems else ""
+    if first.state == "not checkable":
+        return f"recallbench audit {first.source}" if first.source else f"{place}: {fault}"
+    if first.state == "no folder named":
+        return f"name the result folder at {place}, or say where its figures are from: {FORM}"
+    return f"{'mend' if first.state == 'wrong' else 'say what is missing at'} {place} first: {fault}"
 
 
 _GRAVITY = ("wrong", "right but undisclosed", "no folder named", "not checkable", "right")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
@@ -15,7 +15,7 @@ from recallbench.citing.citation import AuditedResult
 from recallbench.citing.cited_figures import FigureReader
 from recallbench.citing.data_file import DataFile
 from recallbench.citing.declaration import Declaration
-from recallbench.citing.figure_grammar import CitedFigure, NamedFolder, has_depth_apart
+from recallbench.citing.figure_grammar import MEASURE, CitedFigure, NamedFolder, has_depth_apart
 from recallbench.citing.printed_number import FEWEST, number
 from recallbench.citing.publication import read_text
 from recallbench.citing.standing import Objection, objections
@@ -24,6 +24,8 @@ from recallbench.results.folder import is_result
 from recallbench.results.result import open_result, repository
 
 State = Literal["right", "right but undisclosed", "wrong", "not checkable", "no folder named"]
+SURE = 3
+"""Decimals from which a figure that equals that of a folder near it is no coincidence."""
 STATES: tuple[State, ...] = get_args(State)
 
 
@@ -115,10 +117,12 @@ class _Page:
         """Return the figure as right where the one folder near it has just this, else as without any."""
         row = f"row `{figure.row}`: " if figure.row else ""
         problem = f"{row}no result folder is named for it"
-        if len({folder.path for folder in figure.nearby}) == 1:
-            near = self._against(figure, figure.nearby[0])
+        if len({folder.path for folder in figure.nearby}) == 1 and number(figure.value)[1] >= SURE:
+            # By its label, a row may be of another thing.
+            between = f"{MEASURE.sub(' ', figure.row)} {figure.between}"
+            near = self._against(replace(figure, between=between), figure.nearby[0])
             if near.state == "right":
-                return near
+                return replace(near, figure=figure)
             problem += f", and {near.source} near it does not have it so"
         return CheckedFigure(figure, "no folder named", (problem,), fails=True)
 

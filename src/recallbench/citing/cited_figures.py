@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
 from recallbench.citing.figure_grammar import (
+    IS_A_RULE,
     MEASURE,
     PAIR,
     PLAIN_NUMBER,
@@ -120,6 +121,8 @@ class FigureReader:
 
     def _read_rows(self, rows: Sequence[SyntaxTreeNode], outer: _Folders) -> Iterator[CitedFigure]:
         table = [[text_of(cell).strip() for cell in row.children] for row in rows]
+        if table[0] and IS_A_RULE.fullmatch(table[0][0]):
+            return
         texts = ["\n".join(cells) for cells in table]
         # Chance and ceiling belong to the systems beside whose rows they stand.
         inside, beside = self._folders_in("\n".join(texts)), self._beside(texts, outer)

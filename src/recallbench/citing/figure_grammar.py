@@ -69,6 +69,8 @@ _OF_ANOTHER_THING = re.compile(
 )
 """The words before a measure whose figure is no result's: of another time or setting, or a difference."""
 _RULE = r"targets?|goals?|thresholds?|gates?|requires?|required|minimum|bounds?|bands?|tolerance|floor|fail-if"
+IS_A_RULE = re.compile(_RULE, re.IGNORECASE)
+"""What heads a table of thresholds or targets."""
 _RULE_BEFORE = re.compile(
     rf"\b(?:{_RULE}|at (?:least|most)|no (?:less|more|worse) than|must|aim(?:s|ing)? (?:at|for)|drops)\b"
     rf"(?:[^,:;.]|\.(?=\d))*$|^\W*(?:(?:our|the)\s+)?(?:{_RULE})\b[^.]*:"

@@ -34,7 +34,12 @@ def _inside(folder: Path) -> Iterator[Path]:
     entries = sorted(folder.iterdir())
     if any(entry.name == manifest.NAME for entry in entries):
         return
-    yield from (entry for entry in entries if entry.suffix.lower() == ".md" and entry.is_file())
+    yield from (entry for entry in entries if entry.suffix.lower() == ".md" and _is_own_file(entry))
     for entry in entries:
         if entry.is_dir() and not entry.is_symlink() and not entry.name.startswith(".") and entry.name not in _SKIPPED:
             yield from _inside(entry)
+
+
+def _is_own_file(path: Path) -> bool:
+    """Return whether it is a file that lies here; a linked one is a text of another place."""
+    return path.is_file() and not path.is_symlink()
