@@ -101,6 +101,8 @@ HONEST = {
     f"|---|---|---|---|---|\n| [x]({F}) | 0.8354 | 0.4575 | 0.7598 to 0.8877 | 0.55 |",
     "measure in a column": f"| system | measure | value | 95% interval | BM25 | chance |\n|---|---|---|---|---|---|\n"
     f"| [x]({F}) | recall_any@10 | 0.8354 | 0.7598 to 0.8877 | 0.8354 | 0.4774 |",
+    "controls of the one measure": "| result | recall_any@10 | 95% interval | n | BM25 | chance | departs in |\n"
+    f"|---|---|---|---|---|---|---|\n| [x]({F}) | 0.8354 | 0.7598 to 0.8877 | 158 | 0.8354 | 0.4774 | store |",
     "value and interval in one cell": "| system | recall@10 (95% CI) |\n|---|---|\n"
     f"| [x]({F}) | 0.8354 (0.7598 to 0.8877) |",
     "folder elsewhere in the section": f"MRR 0.4575 is low.\n\nWords.\n\nMore words.\n\nSee {F}",
@@ -199,6 +201,10 @@ ALTERED = {
     "a row as a kind's": (f"| kind | recall@10 |\n|---|---|\n| multi-hop | 0.8354 |\n\nFrom {F}", "has "),
     "a rule elsewhere": (f"With the gate passed, recall@10 is 0.99 ({F})", "has 0.8354"),
     "no folder": ("recall@10 0.93", "no result folder"),
+    "a control of the one measure": (
+        f"| result | recall_any@10 | BM25 | chance |\n|---|---|---|---|\n| [x]({F}) | 0.8354 | 0.8354 | 0.4874 |",
+        "has 0.4774",
+    ),
     "another interval that names its measure": (
         f"| system | recall@10 | MRR | 95% interval of recall@10 |\n|---|---|---|---|\n"
         f"| [x]({F}) | 0.8354 | 0.4575 | 0.7598 to 0.8977 |",
@@ -304,11 +310,23 @@ def test_deviations_have_to_be_stated(place: Path) -> None:
     assert (figure.state, len(figure.problems), figure.fails) == ("right but undisclosed", 2, True)
     assert "does not tell its deviations" in figure.problems[0]
     assert figure.problems[1] == "the text does not name the corpus: canary-locomo"
-    for words in ("No deviations.", "It does not deviate.", "Without any deviation."):
+    for words in ("No deviations.", "It does not deviate.", "Without any deviation.", "It departs in nothing."):
         assert any(figure.problems for figure in checked(place, f"{words} recall@10 0.8354 ({F})"))
     # Those under another heading are not of this figure.
     body = f"# A\n\nDeviations: store.\n\n# B\n\nrecall@10 0.8354 ({F})"
     assert any(figure.problems for figure in checked(place, body))
+
+
+def test_a_text_may_explain_the_protocol_where_it_disclaims_it(place: Path) -> None:
+    head = "The pgmnemo Recall Benchmark Protocol calls some results CANONICAL. {}\n\n"
+    body = f"{head}recall@10 0.8354 ({F}), canary-locomo"
+    assert [figure.state for figure in checked(place, body.format("None of these is."))] == ["right"]
+    assert [figure.state for figure in checked(place, body.format("They depart in the store."))] == ["wrong"]
+    said = (
+        f"None of these is CANONICAL. pgmnemo Recall Benchmark Protocol v1.0.0: recall@10 0.8354 on canary-locomo ({F})"
+    )
+    (figure,) = checked(place, said)
+    assert "is cited under the protocol's name" in figure.problems[0]
 
 
 def test_every_fault_of_a_figure_is_said(place: Path) -> None:

@@ -142,12 +142,15 @@ def _sentence_of_row(header: Sequence[str], cells: Sequence[str], label: str) ->
     sentence = ""
     named = MEASURE.search("\n".join(header)) is not None
     measure = next((cell for head, cell in zip(header, cells, strict=True) if _is_measure_column(head, cell)), "")
+    alone = {name[0].lower(): name[0] for head in header for name in MEASURE.finditer(head)}
+    if not measure and len(alone) == 1 and not MEASURE.search(label):
+        (measure,) = alone.values()  # chance and BM25 beside it are of the one measure that the table has
     for head, cell in _in_order(header, cells):
         # An interval or n is of the figure in the column before.
         is_interval = _is_interval_of_a_measure(head, cell)
         is_beside = is_interval or (_BESIDE.search(head) is not None and not MEASURE.search(head))
         of_the_measure = _OF_THE_MEASURE.fullmatch(head) is not None
-        if measure and cell != measure and of_the_measure:
+        if measure and cell not in (measure, label) and of_the_measure:
             head = f"{measure} {head}"
         elif cell != label and MEASURE.search(label) and not is_beside:
             head = f"{label} {head}"

@@ -12,11 +12,15 @@ from recallbench.protocol.frozen import read_data
 from recallbench.results.metrics import Metrics
 
 AUTHORITY = "recall benchmark protocol"
-_DISCLOSED = re.compile(
-    r"deviat|not canonical|none (?:of them )?is canonical|never canonical|unverified", re.IGNORECASE
+_DISCLAIMED = re.compile(
+    r"not canonical|none (?:of (?:them|these|those) )?is canonical|none of (?:them|these|those) is\b|never canonical",
+    re.IGNORECASE,
 )
+"""A text that speaks of the protocol, and says that these are no results under it."""
+_DISCLOSED = re.compile(rf"deviat|\bdeparts?\b|\bdepartures?\b|unverified|{_DISCLAIMED.pattern}", re.IGNORECASE)
 _NO_DEVIATION = re.compile(
-    r"\b(?:no|not|never|none|without|zero|0)(?:\s+(?:a|an|any|one|single|known|does|do|did|it)){0,3}\s+deviat\w*",
+    r"\b(?:no|not|never|none|without|zero|0)(?:\s+(?:a|an|any|one|single|known|does|do|did|it)){0,3}"
+    r"\s+(?:deviat\w*|depart\w*)|\b(?:deviat\w*|departs?) (?:from it )?in nothing",
     re.IGNORECASE,
 )
 
@@ -36,7 +40,8 @@ def objections(figure: CitedFigure, side: AuditedResult, text: str) -> Iterator[
     metrics, name = side.result.metrics, side.result.folder.name
     yield from _of_the_audit(side)
     if not side.audit.verdict.canonical and (deviations := "; ".join(side.audit.deviations)):
-        if AUTHORITY in figure.section.lower():
+        under_its_name = AUTHORITY in figure.section.lower() and not _DISCLAIMED.search(figure.section)
+        if under_its_name or AUTHORITY in figure.sentence.lower():
             yield Objection(
                 "forbidden", f"{name} is not CANONICAL ({deviations}), but is cited under the protocol's name"
             )
