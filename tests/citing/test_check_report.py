@@ -17,7 +17,7 @@ def figure(state: State, problem: str = "", line: int = 3, *, fails: bool = Fals
 
 
 def declared(line: int) -> CheckedFigure:
-    one = figure("no folder named", "its folder is not kept", line)
+    one = figure("no folder named", "no folder is kept", line)
     one.figure.declared = Declaration(1, "commands", (), has_command=True)
     return one
 
@@ -75,14 +75,14 @@ def test_lines_lead_with_the_place_and_all_rows_have_every_figure() -> None:
     )
     output = printed(texts)
     assert output.parts == [
-        "a.md:4-12: no folder named: 3 figures: its folder is not kept",
+        "a.md:4-12: no folder named: 3 figures: no folder is kept",
         "docs/b.md:9: wrong: recall@10 0.93, recall@10 0.93: r has 0.83",
     ]
     rows = output.render("csv").splitlines()
     assert rows[0] == "file,line,state,claim,faults,compared with"
     assert rows[1:3] == [
         "a.md,3,right,recall@10 0.93,,results/r",
-        "a.md,4,no folder named,recall@10 0.93,its folder is not kept,",
+        "a.md,4,no folder named,recall@10 0.93,no folder is kept,",
     ]
     assert len(rows) == 7
     assert output.render("markdown").count("\n| a.md |") == 4

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from recallbench.audit.audit import Audit
+from recallbench.audit.decision import Verdict
 from recallbench.citing.citation_check import CheckedFigure, check
 from recallbench.citing.declaration import declaration, makes_figures
 from recallbench.errors import InputError
@@ -77,7 +78,7 @@ def test_a_command_that_measures_makes_figures(line: str, makes: bool) -> None:
 
 
 def test_figures_of_commands_name_no_folder_and_do_not_fail(tmp_path: Path) -> None:
-    reason = "its folder is not kept; the commands there make it, as line 3 says"
+    reason = "no folder is kept; the commands there make it, as line 3 says"
     text = "# T\n\n<!-- recallbench: figures from commands -->\n{}\n## U\n\nrecall@10 is 0.93.\n\nMRR 0.5 (results/x)\n"
     ran = text.format("\n```sh\nrecallbench run locomo\n```\n")
     assert states(tmp_path, ran) == [
@@ -109,6 +110,19 @@ def test_a_declaration_ends_with_its_section(tmp_path: Path) -> None:
     ]
     # Samples of output are no claims at all.
     assert [line for line, *_ in states(tmp_path, text.format("samples"))] == [9, 21]
+
+
+def test_what_has_a_folder_is_compared_with_it_whatever_is_declared(bm25_result: Path) -> None:
+    page = bm25_result.parent.parent / "page.md"
+    for origin in ("samples", "others", "commands", "none.csv"):
+        page.write_text(
+            f"<!-- recallbench: figures from {origin} -->\n\nOn canary-locomo, "
+            "a deviation: recall@10 0.8454 (results/r)\n"
+        )
+        (one,) = check(
+            page, lambda folder: Audit(folder, (), Verdict("VERIFIED", (), (), canonical=False), ("store: bm25",))
+        )
+        assert (one.state, one.problems) == ("wrong", ("r has 0.8354",))
 
 
 PAGE = """<!-- recallbench: figures from cells.csv -->

@@ -133,7 +133,7 @@ class _Page:
         if declared.origin == "others":
             return CheckedFigure(figure, "not checkable", (f"of others, as line {declared.line} says",))
         if declared.has_command:
-            reason = f"its folder is not kept; the commands there make it, as line {declared.line} says"
+            reason = f"no folder is kept; the commands there make it, as line {declared.line} says"
             return CheckedFigure(figure, "no folder named", (reason,))
         reason = f"line {declared.line} says that commands make it, and none stands there"
         return CheckedFigure(figure, "no folder named", (reason,), fails=True)

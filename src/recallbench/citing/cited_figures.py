@@ -58,7 +58,8 @@ class FigureReader:
                 figure.headings = [part.heading for part in section.path if part.heading]
                 figure.declared = section.declared_at(figure.line)
                 figure.nearby = () if figure.folders else beside
-                if figure.declared is None or figure.declared.origin != "samples":
+                is_sample = figure.declared is not None and figure.declared.origin == "samples"
+                if not is_sample or any(folder.path for folder in figure.folders):
                     yield figure
 
     def _figures(self, line: int, text: str, around: _Folders, row: str | None = None) -> Iterator[CitedFigure]:
