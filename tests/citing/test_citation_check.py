@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from commandline import recallbench
 from recallbench.audit.audit import Audit
 from recallbench.audit.decision import Verdict
-from recallbench.audit.gate import Check
 from recallbench.citing.citation_check import CheckedFigure, check
 from recallbench.citing.cited_figures import FigureReader
 from recallbench.results.result import open_result
@@ -303,65 +302,6 @@ def test_what_can_not_be_placed_is_not_called_wrong(place: Path) -> None:
 def test_the_line_is_that_of_the_figure(place: Path) -> None:
     body = f"# T\n\nText\nrecall@10\n0.8454 {F}\n\n- a\n- MRR 0.5 {F}\n"
     assert [figure.figure.line for figure in checked(place, body)] == [5, 8]
-
-
-def test_deviations_have_to_be_stated(place: Path) -> None:
-    (figure,) = checked(place, f"recall@10 0.8354 ({F})")
-    assert (figure.state, len(figure.problems), figure.fails) == ("right but undisclosed", 2, True)
-    assert "does not tell its deviations" in figure.problems[0]
-    assert figure.problems[1] == "the text does not name the corpus: canary-locomo"
-    for words in ("No deviations.", "It does not deviate.", "Without any deviation.", "It departs in nothing."):
-        assert any(figure.problems for figure in checked(place, f"{words} recall@10 0.8354 ({F})"))
-    # Those under another heading are not of this figure.
-    body = f"# A\n\nDeviations: store.\n\n# B\n\nrecall@10 0.8354 ({F})"
-    assert any(figure.problems for figure in checked(place, body))
-
-
-def test_a_text_may_explain_the_protocol_where_it_disclaims_it(place: Path) -> None:
-    head = "The pgmnemo Recall Benchmark Protocol calls some results CANONICAL. {}\n\n"
-    body = f"{head}recall@10 0.8354 ({F}), canary-locomo"
-    assert [figure.state for figure in checked(place, body.format("None of these is."))] == ["right"]
-    assert [figure.state for figure in checked(place, body.format("They depart in the store."))] == ["wrong"]
-    said = (
-        f"None of these is CANONICAL. pgmnemo Recall Benchmark Protocol v1.0.0: recall@10 0.8354 on canary-locomo ({F})"
-    )
-    (figure,) = checked(place, said)
-    assert "is cited under the protocol's name" in figure.problems[0]
-
-
-def test_every_fault_of_a_figure_is_said(place: Path) -> None:
-    (figure,) = checked(place, f"recall@10 0.8454, 95% interval 0.7 to 0.9, n = 1982, without any deviation ({F})")
-    assert figure.state == "wrong"
-    assert figure.problems == (
-        "bm25_20261118 has 0.8354",
-        "the interval 0.7 to 0.9: the folder has 0.7598 to 0.8877",
-        "n = 1982: the folder has 158",
-        "bm25_20261118 is not CANONICAL, and the text does not tell its deviations: store: bm25 instead of pgmnemo",
-        "the text does not name the corpus: canary-locomo",
-    )
-
-
-def test_what_the_audit_says_weighs_in(place: Path) -> None:
-    (place / "note.md").write_text(f"{HEAD}recall@10 0.8354 ({F})")
-
-    def state(*checks: Check) -> tuple[str, bool]:
-        verdict = Verdict("UNVERIFIED", (), (), canonical=False)
-        (figure,) = check(place / "note.md", lambda folder: Audit(folder, checks, verdict, ("store: bm25",)))
-        return figure.state, figure.fails
-
-    failed = Check("gold", "fail", "r", "q7 has other gold", code="RB-GOLD")
-    unknown = Check("dataset", "cannot-tell", "r", "not here", code="RB-DATASET")
-    pending = Check("artefacts present", "pending", "r", "not committed", code="RB-COMMITTED")
-    assert state(pending) == ("right but undisclosed", True)
-    assert state(unknown, pending) == ("not checkable", True)
-    assert state(failed, unknown, pending) == ("wrong", True)
-
-
-def test_a_canonical_figure_names_the_version_of_the_protocol(place: Path) -> None:
-    (figure,) = checked(place, f"recall@10 0.8354 on canary-locomo ({F})", canonical=True)
-    assert "names no version of the protocol" in figure.problems[0]
-    (figure,) = checked(place, f"Protocol v1.0.0: recall@10 0.8354 on canary-locomo ({F})", canonical=True)
-    assert not figure.problems
 
 
 WORDS = st.sampled_from(

@@ -20,7 +20,7 @@ Row = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RowFinding:
     """What a data file has for a figure."""
 
     known: bool
@@ -56,19 +56,19 @@ class DataFile:
             raise _no_data(file, "numbers in the first column")
         return cls(file.name, tuple(keys), tuple(table))
 
-    def find(self, figure: CitedFigure) -> Found:
+    def find(self, figure: CitedFigure) -> RowFinding:
         """Compare value, interval and n with those of the row that the words around the figure name."""
         rows: Sequence[Row] = self.rows
         for key in self.keys:
             named = self._named(key, figure, rows)
             if not named:
-                return Found(False, (f"the text names no {key} of {self.name} for it",))
+                return RowFinding(False, (f"the text names no {key} of {self.name} for it",))
             rows = [row for row in rows if row.get(key, "") in named]
         measure = figure.names[0].measure
         problems = [self._problems(row, measure, figure) for row in rows]
         if any(problems) and not all(problems):
-            return Found(False, (f"the text names {len(rows)} rows of {self.name} for it",))
-        return Found(True, problems[0] if problems else ())
+            return RowFinding(False, (f"the text names {len(rows)} rows of {self.name} for it",))
+        return RowFinding(True, problems[0] if problems else ())
 
     def _named(self, key: str, figure: CitedFigure, rows: Sequence[Row]) -> set[str]:
         """Return the values of a column that the nearest words name; a longer name hides the shorter in it."""
