@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, cast
 
+from recallbench.citing.declaration import Declaration
 from recallbench.protocol.frozen import load
 from recallbench.scoring.measures.mrr import Mrr
 from recallbench.scoring.measures.registry import OTHERS, measure_names, measures_called, name_pattern
@@ -16,6 +17,8 @@ Role = Literal["value", "chance", "ceiling", "bm25"]
 
 _SHARE = r"(?:\d{1,3}(?:\.\d+)?\s?(?:%|per\s?cent\b)|0?\.\d+|0,\d{2,}|1\.0+)"
 _PAIR = r"(?:A\s*(?:to|–|—|-|,)\s*A|B\s*(?:to|–|—|-|,)\s*B\s?%)".replace("A", _SHARE).replace("B", r"\d{1,3}(?:\.\d+)?")
+PAIR = re.compile(rf"[\[(]?\s*{_PAIR}\s*[\])]?", re.IGNORECASE)
+"""The two ends of an interval, and nothing else."""
 SHARE = re.compile(rf"(?<![\w.,/@]){_SHARE}(?![\w%/]|[.,]\d)", re.IGNORECASE)
 PLAIN_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 MEASURE = re.compile(
@@ -60,11 +63,37 @@ _OTHERWISE = re.compile(
 """The words behind a number of another thing, or of another time."""
 _OF_ANOTHER_THING = re.compile(
     r"\b(?:before|earlier|previously|until|last (?:week|month|release|version)|(?:in|with) v?\d+\.\d+\.\d+|without"
-    r"|targets?|goals?|thresholds?|gate|requires?|minimum|bound|band|noise|error|worst|drops"
-    r"|(?:changes?|differences?|gains?|drop|loss|rise|regression|improvement|increase|decrease) (?:of|in|on|for))\b|Δ",
+    r"|noise|error|worst|(?:changes?|differences?|gains?|drop|loss|rise|regression|improvement|increase|decrease)"
+    r" (?:of|in|on|for))\b|Δ",
     re.IGNORECASE,
 )
-"""The words before a measure whose figure is no result's: of another time or setting, a rule or a difference."""
+"""The words before a measure whose figure is no result's: of another time or setting, or a difference."""
+_RULE = r"targets?|goals?|thresholds?|gates?|requires?|required|minimum|bounds?|bands?|tolerance|floor|fail-if"
+IS_A_RULE = re.compile(_RULE, re.IGNORECASE)
+"""What heads a table of thresholds or targets."""
+_RULE_BEFORE = re.compile(
+    rf"\b(?:{_RULE}|at (?:least|most)|no (?:less|more|worse) than|must|aim(?:s|ing)? (?:at|for)|drops)\b"
+    rf"(?:[^,:;.]|\.(?=\d))*$|^\W*(?:(?:our|the)\s+)?(?:{_RULE})\b[^.]*:"
+    r"|\b(?:targets|goals|thresholds|gates|bounds|bands)\b[^.;]*:",
+    re.IGNORECASE,
+)
+_RULE_BETWEEN = re.compile(
+    rf"(?<![-=])[<>]|[≥≤]|\b(?:{_RULE}|must|should|shall|has to|have to|(?:drops?|falls?)(?!\s+to\b))\b"
+    r"|^(?!.*\b(?:is|was|are|reach\w*|has|had|gets?|got|achiev\w*|scor\w*)\b).*\b(?:at (?:least|most)"
+    r"|no (?:less|more|worse) than|not (?:below|above|under|over))\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What makes a rule of a number; `is at least` is said of a result."""
+_RULE_BEHIND = re.compile(
+    rf"\s*(?:or (?:more|better|higher|above)\b|(?:is|are|was) (?:assumed|required|wanted|asked for|the (?:{_RULE})))",
+    re.IGNORECASE,
+)
+_COMMAND = re.compile(
+    r"^\s*(?:\$\s*)?(?:recallbench|python3?|pip|git|scripts/\S+)\s|(?:^|\s)--?[a-z][\w-]*|\w\(.*[:=]|[<>]=?|[{}]"
+    r"|\bdrops?\b",
+    re.DOTALL,
+)
+"""What is typed rather than said, in code marks."""
 _DEPTH = re.compile(r"(?:\btop[- ]?|\bk\s*[=:]\s*|(?<!\w)@\s?)\d+", re.IGNORECASE)
 
 
@@ -105,12 +134,22 @@ class CitedFigure:
     sentence: str = ""
     interval: tuple[str, ...] = ()
     count: str = ""
+    is_rule: bool = False
+    """It is a threshold or a target, which claims nothing of a result."""
     line: int = 0
     folders: Sequence[NamedFolder] = ()
     row: str = ""
     """The label of its row in a table."""
     section: str = ""
     """All that stands under the same heading."""
+    around: str = ""
+    """What stands under the same heading and right under those above it."""
+    headings: Sequence[str] = ()
+    """The headings that it stands under, the nearest first."""
+    nearby: Sequence[NamedFolder] = ()
+    """The folders that are named somewhere under those headings, where none is named for it."""
+    declared: Declaration | None = None
+    """What the text says of where figures here are from."""
 
 
 def figures_in(sentence: str) -> list[CitedFigure]:
@@ -119,11 +158,31 @@ def figures_in(sentence: str) -> list[CitedFigure]:
     for clause in _CLAUSE.finditer(sentence):
         inside = _figures_of_clause(sentence, *clause.span())
         for figure in inside:
+            figure.is_rule = _is_rule(figure, sentence, clause.start())
             figure.clause, figure.sentence, figure.is_alone = clause[0], sentence, len(inside) == 1
             count = _COUNT.search(sentence, figure.start, clause.end()) or _COUNT.search(sentence, 0, figure.start)
             figure.count = count["count"] if count else ""
         figures += inside
     return figures
+
+
+def without_figures_of_commands(code: str) -> str:
+    """Return the text between code marks, with spaces for the measures and numbers of what is a command or a rule."""
+    if not _COMMAND.search(code):
+        return code
+    for form in (MEASURE, SHARE):
+        code = form.sub(lambda match: " " * len(match[0]), code)
+    return code
+
+
+def _is_rule(figure: CitedFigure, sentence: str, start: int) -> bool:
+    """Return whether a figure is a threshold or a target by the words before, between or behind."""
+    before = figure.before if figure.names and figure.between else sentence[start : figure.start]
+    return (
+        _RULE_BEFORE.search(before) is not None
+        or _RULE_BETWEEN.search(figure.between) is not None
+        or _RULE_BEHIND.match(sentence, figure.start + len(figure.value)) is not None
+    )
 
 
 def _figures_of_clause(sentence: str, start: int, end: int) -> list[CitedFigure]:
@@ -202,6 +261,11 @@ def without_names(text: str, names: Iterable[str]) -> str:
     for name in sorted(names, key=len, reverse=True):
         text = re.sub(rf"(?<![\w-]){re.escape(name)}(?!\w)", " ", text, flags=re.IGNORECASE)
     return text
+
+
+def names_in(text: str, names: Iterable[str]) -> list[str]:
+    """Return those of the names that a text has."""
+    return [name for name in names if re.search(rf"(?<![\w-]){re.escape(name)}(?!\w)", text, re.IGNORECASE)]
 
 
 def has_depth_apart(figure: CitedFigure) -> bool:
