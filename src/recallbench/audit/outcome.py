@@ -21,7 +21,7 @@ GOLD = "gold"
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class AuditOutcome:
     """One of the five words, and which checks it is about."""
 
     word: Word
@@ -32,20 +32,20 @@ class Outcome:
         return f"{self.word} ({listed(self.what)})" if self.what else self.word
 
 
-def outcome(checks: Sequence[Check]) -> Outcome:
+def outcome(checks: Sequence[Check]) -> AuditOutcome:
     """Return the word for an audit with these checks.
 
     What a check contradicts does not hold, whatever else could not be checked; a folder that only waits for git to have
     its files holds.
     """
     if decide(checks, ()).label == "BLOCKED":
-        return Outcome("blocked")
+        return AuditOutcome("blocked")
     failed = tuple(dict.fromkeys(check.name for check in checks if check.status == "fail"))
     if failed:
-        return Outcome("does not hold", failed)
+        return AuditOutcome("does not hold", failed)
     if unchecked := not_checked(checks):
-        return Outcome("not checked", unchecked)
-    return Outcome("holds, not committed" if any(check.status == "pending" for check in checks) else "holds")
+        return AuditOutcome("not checked", unchecked)
+    return AuditOutcome("holds, not committed" if any(check.status == "pending" for check in checks) else "holds")
 
 
 def not_checked(checks: Sequence[Check]) -> tuple[str, ...]:

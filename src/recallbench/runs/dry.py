@@ -30,7 +30,7 @@ OF_THE_PROTOCOL = ("extension", "deviation", "history")
 
 
 @dataclass(frozen=True, slots=True)
-class Rehearsal:
+class DryRun:
     """A run that was rehearsed on a miniature, and whether the real one could start."""
 
     options: Options
@@ -77,14 +77,14 @@ class Rehearsal:
         }
 
 
-def conclude_rehearsals(rehearsals: Sequence[Rehearsal], command: str) -> Conclusion:
+def conclude_dry_runs(dry_runs: Sequence[DryRun], command: str) -> Conclusion:
     """Return how a dry run ends: ready, or what is missing first; `command` makes the real run."""
-    if wrong := [f"{each.options.corpus}: {line}" for each in rehearsals for line in each.wrong]:
+    if wrong := [f"{each.options.corpus}: {line}" for each in dry_runs for line in each.wrong]:
         return Conclusion(f"Not ready: the rehearsal left artefacts that are wrong: {listed(wrong)}", tone="bad")
-    missing = [(each.options.corpus, row) for each in rehearsals for row in each.missing]
-    runs = "the run" if len(rehearsals) == 1 else f"{len(rehearsals)} runs"
+    missing = [(each.options.corpus, row) for each in dry_runs for row in each.missing]
+    runs = "the run" if len(dry_runs) == 1 else f"{len(dry_runs)} runs"
     if missing:
-        several = len({each.options.corpus for each in rehearsals}) > 1
+        several = len({each.options.corpus for each in dry_runs}) > 1
         named = [f"{row.name} for {corpus}" if several else row.name for corpus, row in dict.fromkeys(missing)]
         why = f": {shortened(missing[0][1].detail, 100)}" if len(named) == 1 else ""
         remedies = list(dict.fromkeys(row.remedy for _, row in missing if row.remedy))
@@ -95,7 +95,7 @@ def conclude_rehearsals(rehearsals: Sequence[Rehearsal], command: str) -> Conclu
     return Conclusion(f"Ready: nothing is missing for {runs}", "", command)
 
 
-def dry_run(options: Options) -> Rehearsal:
+def dry_run(options: Options) -> DryRun:
     """Rehearse on a miniature in a temporary folder, and ask what the real run needs."""
     if options.reproduce is not None:
         find_reproduction(options.reproduce, options.corpus)
@@ -123,7 +123,7 @@ def dry_run(options: Options) -> Rehearsal:
         wrong = differences(outcome.folder)
         open_result(outcome.folder)
         files = sorted(path.name for path in outcome.folder.iterdir())
-    return Rehearsal(options, outcome.metrics.retrieval.asked, files, wrong, readiness(options))
+    return DryRun(options, outcome.metrics.retrieval.asked, files, wrong, readiness(options))
 
 
 def _can_be_rehearsed(pipeline: Pipeline) -> bool:

@@ -81,7 +81,7 @@ def run(
     from recallbench.machine_load import MachineLoad, refuse_unquiet
     from recallbench.reports.conclusions.measured import Measured, conclude_measured, conclude_several
     from recallbench.reports.conclusions.rows import headline_sheet, result_document
-    from recallbench.runs.dry import conclude_rehearsals
+    from recallbench.runs.dry import conclude_dry_runs
     from recallbench.runs.dry import dry_run as rehearse
     from recallbench.runs.run import run as measure
 
@@ -105,12 +105,12 @@ def run(
             remedy="name a parent with --out",
         )
     if dry_run:
-        rehearsals = [rehearse(each) for each in runs]
-        shown = [part for each in rehearsals for part in each.parts(labels=labels)]
+        dry_runs = [rehearse(each) for each in runs]
+        shown = [part for each in dry_runs for part in each.parts(labels=labels)]
         again = shlex.join(["recallbench", *(word for word in sys.argv[1:] if word not in ("--dry-run", "--strict"))])
-        rehearsed = {"dry_runs": [each.document() for each in rehearsals]}
-        show(Printed("A dry run", shown, rehearsed, conclude_rehearsals(rehearsals, again)), format)
-        return 0 if all(each.ready for each in rehearsals) or not strict else 3
+        rehearsed = {"dry_runs": [each.document() for each in dry_runs]}
+        show(Printed("A dry run", shown, rehearsed, conclude_dry_runs(dry_runs, again)), format)
+        return 0 if all(each.ready for each in dry_runs) or not strict else 3
     if require_quiet:
         refuse_unquiet(MachineLoad.while_idle())
     progress = listener(quiet)
