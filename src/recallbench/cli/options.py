@@ -37,7 +37,6 @@ FORMAT = (
     flag("json", "The same as --format json.", ALIAS + "json"),
 )
 """The form of what is printed; a command takes it as `format`."""
-JSON = flag("json", "Print one JSON document, for programs.", "as_json")
 
 FAILURES = (
     option(
