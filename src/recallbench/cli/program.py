@@ -103,7 +103,7 @@ PANELS = {
         "own_data",
         {
             "label": (
-                "Propose a store's top results for each query, and save the label (y, n or a grade) that you type."
+                "Put documents forward for each query, and save the label (y, n or a grade) of each key that you press."
             ),
             "sample": (
                 "Draw a stratified, seeded sample of logged recalls to label; later score the log itself by "

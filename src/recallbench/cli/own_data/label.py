@@ -1,4 +1,4 @@
-"""`recallbench label`: make a labelled set by looking at what a store finds."""
+"""`recallbench label`: make a set of one's own, by looking at what a store finds or from a table."""
 
 from __future__ import annotations
 
@@ -10,118 +10,162 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import options
-from recallbench.cli.command import PATH, Whole, argument, command, option
-from recallbench.escaping.terminal import visible, visible_lines
+from recallbench.cli.command import PATH, Whole, argument, command, former, option, typed
+from recallbench.cli.printing import show
+from recallbench.errors import UsageError
+from recallbench.escaping.terminal import visible
+from recallbench.reports.printing.printed import Format, Printed
+from recallbench.reports.table import Table
 from recallbench.scoring.depth import DEEPEST
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from recallbench.corpora.labelled_sets.label_book import LabelBook, UnlabelledQuery
 
-    from recallbench.studies.logs.proposals import Proposal
-
-KEYS = "y relevant, n not, 0-9 a grade, a none of the rest, s skip this query, m more of the text, q stop"
-SHOWN = 400
-"""Characters of a document that are shown at first."""
+KEYS = (
+    "y relevant, n not, 0-9 a grade, a none of the rest, + add a document, u undo, m more of the text, s skip this "
+    "query, q stop"
+)
 
 
 @command(
     argument("folder", "A folder with corpus.jsonl; labels go to its gold.jsonl.", metavar="DIR", type=PATH),
     option("queries", "Queries to label: a text file, or JSON lines [default: DIR/queries.jsonl].", type=PATH),
     option("query", "A query to label; repeat it for several.", multiple=True),
+    option(
+        "import",
+        "Take questions with their answers from a CSV, TSV or JSONL file, and ask nothing: columns question, answer, "
+        "relevant (ids), kind, scope, tenant and id.",
+        "import_",
+        type=PATH,
+    ),
     option("scope", "The scope (or tenant) of queries that name none, where documents have scopes."),
-    option("k", "How many results are proposed for each query.", type=Whole(1, DEEPEST), default=10),
-    option("store", "The store that proposes.", default="bm25"),
+    option("proposals", "How many documents are put forward for each query.", type=Whole(1, DEEPEST), default=10),
+    former("k", "proposals", type=Whole(1, DEEPEST)),
+    option("store", "The store that puts documents forward.", default="bm25"),
     options.DSN,
     options.EMBEDDER,
     options.MAX_TOKENS,
     options.BACKEND,
     *options.of_stores(),
     options.CACHE_DIR,
+    *options.FORMAT,
     options.QUIET,
     options.CONFIG,
-    epilog=f"Keys: {KEYS}. Labels are saved query by query; stop and go on at any time.",
+    epilog=f"Keys: {KEYS}. On a terminal a key needs no Enter. Labels are saved query by query; stop and go on at any "
+    "time. Examples: recallbench label team; recallbench label team --import questions.csv.",
 )
 def label(
     folder: Path,
     queries: Path | None,
     query: tuple[str, ...],
+    import_: Path | None,
     scope: str | None,
-    k: int,
+    proposals: int,
+    format: Format,
     quiet: bool,
     **of_run: Any,
 ) -> int:
-    """Propose a store's top results for each query, and save the label (y, n or a grade) that you type."""
-    from recallbench.cli.bars import listener
-    from recallbench.corpora.labelled_sets.label_book import LabelBook, UnlabelledQuery, queries_to_label
-    from recallbench.corpora.labelled_sets.set_name import SetName, folder_word
-    from recallbench.studies.logs.proposals import propose
+    """Put documents forward for each query, and save the label (y, n or a grade) of each key that you press."""
+    from recallbench.corpora.labelled_sets.label_book import LabelBook
 
     book = LabelBook(folder)
     if cut := book.mend():
         warning = f"the last line of {book.path} was cut off: set aside in {cut}, and its query is asked again"
         print(f"recallbench: {visible(warning)}", file=sys.stderr)
-    done = book.labelled()
-    if query:
-        free = (name for number in count(1) if (name := f"q{number}") not in done)
-        all_queries = [UnlabelledQuery(name, text) for name, text in zip(free, query, strict=False)]
-    else:
-        all_queries = queries_to_label(folder, queries)
-    all_queries = [
-        unlabelled if unlabelled.scope or unlabelled.tenant else replace(unlabelled, scope=scope or "")
-        for unlabelled in all_queries
-    ]
-    left = [unlabelled for unlabelled in all_queries if unlabelled.id not in done]
-    print(f"{len(all_queries) - len(left)} of {len(all_queries)} queries are labelled; {KEYS}", file=sys.stderr)
-    proposing = options.run_options(corpus=str(SetName(folder_word(folder.name), "0" * 64)), **of_run)
-    labelled = 0
-    for number, (unlabelled, proposals) in enumerate(
-        propose(folder, left, proposing, k, listener(quiet)) if left else (),
-        len(all_queries) - len(left) + 1,
-    ):
-        print(f"\n[{number} of {len(all_queries)}] {visible_lines(unlabelled.text)}")
-        grades = _judged(proposals)
-        if grades is None:
-            break
-        if grades and not any(grades.values()):
-            print("  Nothing of this is relevant. Should the query find nothing at all?")
-            grades = grades if _key() == "y" else {}
-        if grades:
-            book.append(unlabelled, grades, date.today())
-            labelled += 1
-    print(f"{labelled} queries labelled in {book.path}, {len(done) + labelled} in all")
+    if import_ is not None:
+        if unfitting := typed("queries", "query", "proposals", "store"):
+            raise UsageError(f"{unfitting} is not for --import", expected="--import FILE alone", found=unfitting)
+        show(_import(book, import_, scope or ""), format)
+        return 0
+    show(_label(book, _asked(book, queries, query, scope or ""), proposals, format, quiet, of_run), format)
     return 0
 
 
-def _judged(proposals: Sequence[Proposal]) -> dict[str, float] | None:
-    """Return grades by id; empty when the query is skipped, None when the user stops."""
-    grades: dict[str, float] = {}
-    for place, proposal in enumerate(proposals, 1):
-        print(f"\n  {place}. {visible(proposal.id)}: {visible(_shortened(proposal.text))}")
-        while True:
-            key = _key()
-            if key == "m":
-                print(visible_lines(proposal.text))
-            elif key in ("q", None):
-                return None
-            elif key == "s":
-                return {}
-            elif key == "a":
-                return grades | {rest.id: 0.0 for rest in proposals[place - 1 :]}
-            elif key in ("y", "n") or key.isdigit():
-                grades[proposal.id] = float(key) if key.isdigit() else float(key == "y")
-                break
-            else:
-                print(f"  {KEYS}")
-    return grades
+def _asked(book: LabelBook, file: Path | None, texts: tuple[str, ...], scope: str) -> list[UnlabelledQuery]:
+    """Return all queries that were named, whether they have their label or not."""
+    from recallbench.corpora.labelled_sets.label_book import UnlabelledQuery, queries_to_label
+
+    if texts:
+        done = book.labelled()
+        free = (name for number in count(1) if (name := f"q{number}") not in done)
+        every = [UnlabelledQuery(name, text) for name, text in zip(free, texts, strict=False)]
+    else:
+        every = queries_to_label(book.folder, file)
+    return [each if each.scope or each.tenant else replace(each, scope=scope) for each in every]
 
 
-def _key() -> str | None:
-    try:
-        return input("  relevant? ").strip().lower()[:1]
-    except EOFError:
-        return None
+def _label(
+    book: LabelBook,
+    every: list[UnlabelledQuery],
+    most: int,
+    format: Format,
+    quiet: bool,
+    of_run: dict[str, Any],
+) -> Printed:
+    from recallbench.cli.bars import listener
+    from recallbench.cli.own_data.dialogue import Dialogue
+    from recallbench.cli.own_data.keyboard import Keyboard
+    from recallbench.corpora.labelled_sets.set_name import SetName, folder_word
+    from recallbench.reports.conclusions.labelling import labelled
+    from recallbench.studies.logs.labelling import Labelling
+    from recallbench.studies.logs.proposals import propose
+    from recallbench.studies.logs.shelf import Shelf
+
+    before = book.labelled()
+    left = [each for each in every if each.id not in before]
+    done = len(every) - len(left)
+    print(f"{done} of {len(every)} queries are labelled; {KEYS}", file=sys.stderr)
+    shelf = Shelf.read(book.folder)
+    proposing = options.run_options(corpus=str(SetName(folder_word(book.folder.name), "0" * 64)), **of_run)
+    proposed = propose(shelf, left, proposing, most, listener(quiet)) if left else []
+    labellings = [Labelling(each, documents) for each, documents in zip(left, proposed, strict=True)]
+    # What machines read is alone on stdout.
+    stream = sys.stdout if format == "text" else sys.stderr
+    with Keyboard(stream).opened() as keyboard:
+        Dialogue(book, shelf, labellings, done, keyboard, stream, date.today()).hold()
+    saved = [labelling for labelling in labellings if labelling.saved]
+    told = labelled(str(book.folder), str(book.path), len(saved), len(before) + len(saved), len(left) - len(saved))
+    sheet = Table(
+        ("query", "relevant", "judged"),
+        [(each.query.text, str(each.relevant), str(each.place)) for each in saved],
+        caption="Queries that were labelled",
+    )
+    document = {"book": str(book.path), "labelled": [each.query.id for each in saved], "left": len(left) - len(saved)}
+    return Printed("Labels", [] if format == "text" else [sheet], document, told, own_sheet=sheet)
 
 
-def _shortened(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= SHOWN else f"{line[:SHOWN]}… (m shows all)"
+def _import(book: LabelBook, file: Path, scope: str) -> Printed:
+    from recallbench.corpora.labelled_sets.label_import import read_import
+    from recallbench.reports.conclusions.labelling import imported
+    from recallbench.studies.logs.shelf import Shelf
+
+    segments = Shelf.read(book.folder).segments
+    documents = {place: {segment.session for segment in there} for place, there in segments.items()}
+    found = read_import(file, documents, book, date.today(), scope)
+    book.add_all(found.records)
+    told = imported(
+        str(book.folder), str(book.path), str(file), len(found.records), found.judged, len(found.passed_over)
+    )
+    lines = [f"column passed over: {name}" for name in found.passed_over]
+    sheet = Table(
+        ("id", "question", "relevant", "answer"),
+        [
+            (
+                str(record["query_id"]),
+                str(record["query"]),
+                "; ".join(map(str, relevant)) if isinstance(relevant := record.get("relevant"), (list, dict)) else "",
+                str(record.get("expected", "")),
+            )
+            for record in found.records
+        ],
+        caption="Questions that were taken",
+    )
+    document = {
+        "book": str(book.path),
+        "file": str(file),
+        "imported": [record["query_id"] for record in found.records],
+        "judged": found.judged,
+        "expecting": found.expecting,
+        "passed_over": list(found.passed_over),
+    }
+    return Printed("Questions that were taken", lines, document, told, own_sheet=sheet)

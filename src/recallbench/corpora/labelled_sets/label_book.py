@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 from recallbench.corpora.field_reader import FieldReader
-from recallbench.corpora.labelled_sets.labelled_records import DOCUMENTS, QUERIES, SHORT
+from recallbench.corpora.labelled_sets.labelled_records import ABSTENTION, DOCUMENTS, QUERIES, SHORT
 from recallbench.errors import InputError
 from recallbench.reading import lines, objects
+from recallbench.whole_file import write_whole
+
+Question = tuple[str, str]
+"""The words of a question, and the scope or tenant that it is asked in; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,12 @@ class LabelBook:
             return frozenset()
         return frozenset(str(record.get("query_id") or f"q{number}") for number, record in objects(self.path))
 
+    def questions(self) -> frozenset[Question]:
+        """Return the questions that have their line, each with where it may be answered from."""
+        if not self.path.exists():
+            return frozenset()
+        return frozenset(question_of(record) for _, record in objects(self.path))
+
     def append(self, query: UnlabelledQuery, grades: Mapping[str, float], day: date) -> None:
         """Add the line of one query, and see it on the disk; no grade above 0 means that nothing answers it."""
         relevant = {id: grade for id, grade in grades.items() if grade > 0}
@@ -67,17 +77,46 @@ class LabelBook:
             if value := getattr(query, name):
                 record[name] = value
         if not relevant:
-            record["kind"] = "abstention"
+            record["kind"] = ABSTENTION
         elif query.kind:
             record["kind"] = query.kind
         record["labelled_at"] = day.isoformat()
-        line = json.dumps(record, ensure_ascii=False) + "\n"
         handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
-            os.write(handle, line.encode())
+            os.write(handle, _line(record).encode())
             os.fsync(handle)
         finally:
             os.close(handle)
+
+    def take_back(self, query: UnlabelledQuery) -> None:
+        """Drop the last line, which is that query's; raises InputError where another came behind it meanwhile."""
+        content = self.path.read_bytes()
+        start = content.rstrip(b"\n").rfind(b"\n") + 1
+        last = json.loads(content[start:]) if content else {}
+        if not isinstance(last, dict) or last.get("query_id") != query.id:
+            raise InputError(
+                f"{self.path} was changed meanwhile",
+                expected=f"the label of {query.id} in its last line",
+                found="another line",
+                remedy="mend the file by hand, and go on",
+            )
+        with self.path.open("r+b") as file:
+            file.truncate(start)
+            os.fsync(file.fileno())
+
+    def add_all(self, records: Sequence[Mapping[str, object]]) -> None:
+        """Add the lines of many queries at once: all of them are there afterwards, or none."""
+        before = self.path.read_bytes() if self.path.exists() else b""
+        write_whole(self.path, before + "".join(map(_line, records)).encode(), synced=True)
+
+
+def question_of(record: Mapping[str, object]) -> Question:
+    """Return the question of a line."""
+    return " ".join(str(record.get("query") or "").split()), str(record.get("scope") or record.get("tenant") or "")
+
+
+def _line(record: Mapping[str, object]) -> str:
+    return json.dumps(record, ensure_ascii=False) + "\n"
 
 
 def queries_to_label(folder: Path, file: Path | None) -> list[UnlabelledQuery]:

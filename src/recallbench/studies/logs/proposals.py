@@ -2,45 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
 
 from recallbench.corpora.labelled_sets.label_book import UnlabelledQuery
-from recallbench.corpora.labelled_sets.labelled_files import read_documents
-from recallbench.corpora.labelled_sets.labelled_records import DOCUMENTS, EVERYWHERE, Files
 from recallbench.corpora.records import Haystack, Question, Segment
-from recallbench.errors import InputError
 from recallbench.progress import Progress
 from recallbench.retrieval.record import Calls
 from recallbench.runs.fresh_retrieval import retrieve_afresh
 from recallbench.runs.options import Options
 from recallbench.runs.plan import plan_run
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """A document that a store puts forward for a query."""
-
-    id: str
-    text: str
+from recallbench.studies.logs.shelf import Proposal, Shelf
 
 
 def propose(
-    folder: Path, queries: Sequence[UnlabelledQuery], options: Options, k: int, progress: Progress
-) -> Iterator[tuple[UnlabelledQuery, list[Proposal]]]:
-    """Yield each query with the store's k best documents of its scope."""
-    segments = _segments(folder)
+    shelf: Shelf, queries: Sequence[UnlabelledQuery], options: Options, k: int, progress: Progress
+) -> list[list[Proposal]]:
+    """Return for each query the store's k best documents of its scope."""
+    segments = shelf.segments
     questions: dict[str, list[Question]] = {}
     for query in queries:
-        scope = query.scope or query.tenant or EVERYWHERE
-        if scope not in segments:
-            raise InputError(
-                f"query {query.id}: no document is in scope {scope}",
-                expected=f"one of {', '.join(list(segments)[:8])}",
-                found=scope,
-                remedy=f"name it with --scope, as --scope {next(iter(segments))}",
-            )
+        scope = shelf.scope_of(query)
         question = Question(scope, query.id, query.text, frozenset(), "query", abstention=True)
         questions.setdefault(scope, []).append(question)
     haystacks = [
@@ -61,29 +42,7 @@ def propose(
         question.id: [_proposal(segments[question.scope][position]) for position in ranking.positions]
         for question, ranking in zip(retrieval.questions, retrieval.rankings, strict=True)
     }
-    for query in queries:
-        yield query, proposals[query.id]
-
-
-def _segments(folder: Path) -> dict[str, list[Segment]]:
-    """The documents of a labelled set, by scope."""
-    file = folder / DOCUMENTS
-    if not file.is_file():
-        raise InputError(f"{folder}: {DOCUMENTS} is missing", expected="the documents to label", found="no such file")
-    segments: dict[str, list[Segment]] = {}
-    for document in read_documents(Files({DOCUMENTS: file}), folder.name):
-        scope = segments.setdefault(document.scope, [])
-        scope.append(
-            Segment(
-                document.scope,
-                len(scope),
-                document.text,
-                document.occurred_at,
-                document.id,
-                importance=document.importance,
-            )
-        )
-    return segments
+    return [proposals[query.id] for query in queries]
 
 
 def _proposal(segment: Segment) -> Proposal:
