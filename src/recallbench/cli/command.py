@@ -11,6 +11,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from recallbench.cli.completing import completer_of
 from recallbench.cli.option_groups import group_options
 from recallbench.errors import UsageError
 
@@ -92,7 +93,7 @@ def of_store(declaration: Declaration) -> Declaration:
 
 def argument(name: str, help: str, **more: Any) -> Declaration:
     """Declare a positional argument."""
-    return click.argument(name, help=help, **more)
+    return click.argument(name, help=help, **_completed(name, more))
 
 
 def option(name: str, help: str, *names: str, **more: Any) -> Declaration:
@@ -100,7 +101,14 @@ def option(name: str, help: str, *names: str, **more: Any) -> Declaration:
     yes, _, no = name.partition("/")
     long = [yes, *(other[2:] for other in names if other.startswith("--"))]
     variables = [f"RECALLBENCH_{word.upper().replace('-', '_')}" for word in long]
-    return click.option(f"--{yes}/{no}" if no else f"--{yes}", *names, envvar=variables, help=help, **more)
+    spelled = f"--{yes}/{no}" if no else f"--{yes}"
+    return click.option(spelled, *names, envvar=variables, help=help, **_completed(yes, more))
+
+
+def _completed(name: str, more: dict[str, Any]) -> dict[str, Any]:
+    """Return how a parameter is declared, with the names that a shell completes it by."""
+    completer = completer_of(name)
+    return more if completer is None else {"shell_complete": completer, **more}
 
 
 def flag(name: str, help: str, *names: str, **more: Any) -> Declaration:

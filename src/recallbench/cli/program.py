@@ -123,6 +123,10 @@ PANELS = {
             "stores": "List the stores, and what can be set of each.",
             "embedders": "List the encoders, and whether each is here.",
             "measures": "List the measures, each with what it counts.",
+            "completion": (
+                "Print the script that lets a shell complete commands, options and names; its last line says where it "
+                "goes."
+            ),
         },
     ),
 }

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from recallbench.cli import options
 from recallbench.cli.command import argument, command
+from recallbench.cli.completing import completer_of
 from recallbench.cli.printing import show
 from recallbench.reports.conclusions.fetched import fetched
 from recallbench.reports.printing.printed import Format, Printed
@@ -19,6 +20,7 @@ from recallbench.reports.table import Table
         "name",
         "A corpus (locomo, realtalk, …: `recallbench corpora`) or an encoder (bge-m3, mpnet, …: "
         "`recallbench embedders`, or hub:OWNER/NAME@REVISION).",
+        shell_complete=completer_of("downloads"),
     ),
     options.CACHE_DIR,
     *options.FORMAT,
