@@ -17,7 +17,7 @@ def conclusion(universes: Multiverse) -> Conclusion:
     )
     found = [number for number in universes.placed if number.equals]
     lost = [number.text for number in universes.placed if not number.equals]
-    told = [f"{number.text} is {number.equals[0].universe}{_more(len(number.equals))}" for number in found]
+    told = [f"{number.text} is what {number.equals[0].universe} gives{_more(len(number.equals))}" for number in found]
     told += [f"{', '.join(lost)} {'is' if len(lost) == 1 else 'are'} in none of them"] if lost else []
     if universes.warnings:
         return Conclusion(happened, "; ".join([*told, "the folder is not as it was written"]), _AUDIT, tone="bad")

@@ -21,7 +21,10 @@ def conclusion(sample: QuerySample, by: str, file: Path | None) -> Conclusion:
     recalls, strata, count = sum(sample.recalls.values()), len(sample.recalls), len(sample.queries)
     values = f"{strata} {'value' if strata == 1 else 'values'} of {by}"
     queries = f"{count} {'query' if count == 1 else 'queries'}"
-    happened = f"{queries} drawn that stand for {recalls:,} logged {'recall' if recalls == 1 else 'recalls'}, {values}"
+    stand = "stands" if count == 1 else "stand"
+    happened = (
+        f"{queries} drawn that {stand} for {recalls:,} logged {'recall' if recalls == 1 else 'recalls'}, {values}"
+    )
     named = "SAMPLE" if file is None else shlex.quote(str(file))
     then = f"say what is relevant: recallbench label DIR --queries {named}"
-    return Conclusion(f"{happened}", "the same seed and log draw the same queries", then)
+    return Conclusion(happened, "the same seed and log draw the same queries", then)

@@ -1,0 +1,50 @@
+"""How a table of systems ends."""
+
+from __future__ import annotations
+
+from recallbench.reports.standings import ApartPart, StandingPart, Standings, conclusion
+from recallbench.results.metrics import EstimatePart
+
+
+def standing(name: str, value: float, letters: str) -> StandingPart:
+    estimate = EstimatePart.model_construct(value=value, low=value - 0.05, high=value + 0.05, n=1200)
+    return StandingPart.model_construct(name=name, letters=letters, estimates=[estimate])
+
+
+def told(*standings: StandingPart, apart: int = 0) -> str:
+    others = [ApartPart.model_construct(name=f"x{n}") for n in range(apart)]
+    document = Standings.model_construct(measures=["recall_any@10"], standings=list(standings), apart=others)
+    return str(conclusion(document))
+
+
+def test_one_system_alone_says_nothing_of_another() -> None:
+    assert told(standing("a", 0.8, "a")) == (
+        "a: recall_any@10 0.8000 (0.7500 to 0.8500), 1,200 questions; one system alone says nothing of another; "
+        "next: name a second one"
+    )
+    assert told(standing("a", 0.8, "a"), apart=2) == (
+        "a stands alone: recall_any@10 0.8000 (0.7500 to 0.8500), 1,200 questions; 2 not comparable, named above; "
+        "next: measure all on the same questions"
+    )
+
+
+def test_the_first_one_is_named_where_it_is_told_apart() -> None:
+    assert told(standing("a", 0.8, "a"), standing("b", 0.6, "b"), standing("c", 0.6, "b")) == (
+        "a is first: recall_any@10 0.8000 (0.7500 to 0.8500), 1,200 questions; "
+        "a paired test tells it apart from all the others, as b"
+    )
+
+
+def test_those_that_share_a_letter_with_the_first_are_named_with_it() -> None:
+    assert told(standing("a", 0.8, "a"), standing("b", 0.7, "ab"), standing("c", 0.6, "b")) == (
+        "a and b are first, and can't be told apart: the highest has recall_any@10 0.8000 (0.7500 to 0.8500), "
+        "1,200 questions; paired tests tell a apart from c"
+    )
+
+
+def test_nobody_is_first_where_nobody_is_told_apart() -> None:
+    many = [standing(name, 0.8, "a") for name in "abcde"]
+    assert told(*many, apart=1) == (
+        "Nobody is first: a, b, c and 2 more can't be told apart by recall_any@10; the highest has recall_any@10 "
+        "0.8000 (0.7500 to 0.8500), 1,200 questions; 1 not comparable, named above; next: ask more questions"
+    )
