@@ -81,6 +81,7 @@ def test_a_command_with_many_options_shows_them_in_groups(tmp_path: Path) -> Non
     system = printed[printed.index("\nThe system under test:") : printed.index("\nWhere the result goes:")]
     for name in ("--store", "--dsn", "--graph-ranker", "--set"):
         assert f"  {name}" in system
+    assert "  -h, --help " in printed[printed.index("\nHow it is printed:") :]
     few = recallbench("costs", "--help", cwd=tmp_path).stdout
     assert "\nOptions:\n" in few
 

@@ -15,6 +15,7 @@ import click
 from recallbench.addresses import PYTHON
 from recallbench.cases.loaded_result import LoadedResult, load
 from recallbench.cli.bars import listener
+from recallbench.cli.command import ALIAS
 from recallbench.cli.main import HASH_SEED, usage_error
 from recallbench.cli.measure.run import run as command
 from recallbench.cli.options import run_options, single_corpus, take_corpus
@@ -28,7 +29,7 @@ from recallbench.stores.outside.class_memory import ADDING
 from recallbench.stores.outside.instance import class_of, parameters_of
 from recallbench.user_function import name_of
 
-OF_COMMANDS = ("config", "dry_run", "format", "labels", "require_verified", "strict")
+OF_COMMANDS = ("config", "dry_run", "format", f"{ALIAS}json", "labels", "require_verified", "strict")
 """Options that decide what a command prints or how it ends."""
 EXAMPLE = 'recallbench.run("locomo", store=Memory, set={"alpha": 0.3}, folder="tuned")'
 

@@ -22,7 +22,7 @@ GROUPS = {
     ),
     "Where the result goes": ("out", "folder", "label", "with_text", "save", "plot", "cache_dir"),
     "When the command fails": ("keep_going", "require_verified", "require_quiet", "strict", "fail_if", "gate"),
-    "How it is printed": ("format", "format_json", "labels", "show", "verbose", "quiet", "config", "help_option"),
+    "How it is printed": ("format", "format_json", "show", "verbose", "quiet", "config", "_click_default_help"),
 }
 """The parameters of each group; what stands in none is the command's own."""
 

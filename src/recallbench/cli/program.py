@@ -167,7 +167,9 @@ class Program(click.Group):
 
 @click.group(
     cls=Program,
-    help="Measures how well a long-term memory finds the right memory, and leaves a folder that proves the number.",
+    help="Measures how well a long-term memory finds the right memory, and leaves a folder that proves the number.\n\n"
+    "A first run that needs nothing else: recallbench run canary-locomo --store bm25. What a real one needs: "
+    "recallbench doctor.",
     epilog="Exit codes: 0 done, 1 a gate or audit failed, 2 wrong usage or unreadable input, 3 something is missing, "
     "130 interrupted.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
