@@ -278,7 +278,7 @@ def test_ids_that_the_gold_does_not_know_are_no_recall_of_0(tmp_path: Path, opti
         (("--run", "words"), "6 columns"),
         (("--run", "list.json"), "not one of the forms"),
         (("--run", "cut.json"), "cut.json"),
-        (("--run", "."), "a regular file"),
+        (("--run", "."), "what to do: recallbench evaluate ."),
     ],
 )
 def test_impossible_options_and_files_are_refused(folder: Path, words: tuple[str, ...], message: str) -> None:
@@ -401,6 +401,8 @@ def test_a_result_folder_can_be_scored_again(tmp_path: Path) -> None:
     done = recallbench("run", "canary-locomo", "--store", "bm25", "--folder", "r", "--quiet", cwd=tmp_path)
     assert done.returncode == 0
     metrics = json.loads((tmp_path / "r" / "metrics.json").read_text())
+    refusal = recallbench("score", "r", cwd=tmp_path)
+    assert "what to do: recallbench score r/run.trec --gold r/qrels.trec" in refusal.stderr
     stated = {estimate["measure"]: estimate["value"] for estimate in metrics["estimates"]["overall"]}
     words = ("--run", "r/run.trec", "--gold", "r/qrels.trec", "--format", "json")
     document = json.loads("\n".join(table(tmp_path, *words)))

@@ -167,7 +167,7 @@ def _take_former(context: click.Context, params: Sequence[click.Parameter]) -> N
         name = str(param.name)
         if not name.startswith(FORMER):
             continue
-        value, new = context.params.pop(name), name.removeprefix(FORMER)
+        value, new = context.params.pop(name, None), name.removeprefix(FORMER)
         if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
             continue
         if context.get_parameter_source(new) is ParameterSource.COMMANDLINE:

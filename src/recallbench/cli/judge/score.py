@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,24 @@ def score(runs: tuple[Path, ...], **others: Any) -> int:
             found=f"{len(runs)} files",
             remedy=rest if len(runs) == 2 else f"recallbench table {' '.join(map(str, runs))} --qrels GOLD",
         )
+    if runs[0].is_dir():
+        _refuse_folder(runs[0])
     return score_rankings(runs[0], **others)
+
+
+def _refuse_folder(folder: Path) -> None:
+    """Raise UsageError that names the files of a result, or the command for a set of one's own."""
+    from recallbench.results.retrievals import GRADED
+
+    run, gold = folder / "run.trec", folder / (GRADED if (folder / GRADED).is_file() else "qrels.trec")
+    is_result = run.is_file() and gold.is_file()
+    files = shlex.join(["recallbench", "score", str(run), "--gold", str(gold)])
+    raise UsageError(
+        f"{folder} is a folder",
+        expected="RUN, a file of rankings",
+        found=f"a result, with {run.name} and {gold.name}" if is_result else "no result",
+        remedy=files if is_result else shlex.join(["recallbench", "evaluate", str(folder)]),
+    )
 
 
 def score_rankings(
