@@ -16,7 +16,6 @@ from ranking_files import (
     KINDS,
     RANKED,
     RUNS,
-    conclusion,
     lines,
     refused,
     table,
@@ -303,84 +302,6 @@ def test_files_and_a_folder_have_options_of_their_own(folder: Path) -> None:
     assert "a folder and files at once" in refusal(".", "--gold", "gold.jsonl")
     assert "--texts is for rankings in files" in refusal(".", "--texts", "corpus.jsonl")
     assert "--store is for a set of your own" in refusal("--gold", "gold.jsonl", "--store", "bm25")
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "code"),
-    [
-        ("--run best.json --gold gold.jsonl --k 3", "best.json --gold gold.jsonl --k 3", 0),
-        ("--gold gold.jsonl --format json --by kind", "gold.jsonl --format json --by kind", 0),
-        (
-            "--run best.json --gold gold.jsonl --compare gold.jsonl",
-            "best.json --gold gold.jsonl --compare gold.jsonl",
-            0,
-        ),
-        ("--run best.json --gold cut.jsonl --keep-going", "best.json --gold cut.jsonl --keep-going", 1),
-        ("--run best.json --gold cut.jsonl", "best.json --gold cut.jsonl", 2),
-    ],
-)
-def test_the_old_form_prints_and_ends_as_score_does(folder: Path, old: str, new: str, code: int) -> None:
-    write(folder, "cut.jsonl", (folder / "gold.jsonl").read_text() + '{"query"')
-    before = recallbench("evaluate", *old.split(), cwd=folder)
-    after = recallbench("score", *new.split(), cwd=folder)
-    assert (before.returncode, before.stdout, before.stderr) == (code, after.stdout, after.stderr)
-    assert after.returncode == code
-
-
-def test_each_of_the_two_commands_helps_with_its_own_job_alone(tmp_path: Path) -> None:
-    evaluate = recallbench("evaluate", "--help", cwd=tmp_path).stdout
-    score = recallbench("score", "--help", cwd=tmp_path).stdout
-    for name in ("--run ", "--gold ", "--texts ", "--ties "):
-        assert f"  {name}" not in evaluate
-    assert "  --gold " in score
-    for name in ("--store ", "--folder ", "--pipeline "):
-        assert f"  {name}" in evaluate
-        assert f"  {name}" not in score
-
-
-def test_two_runs_without_compare_are_told_apart(folder: Path) -> None:
-    done = recallbench("score", "gold.jsonl", "best.json", cwd=folder)
-    assert done.returncode == 2
-    assert "what to do: recallbench score gold.jsonl --gold GOLD --compare best.json" in done.stderr
-    done = recallbench("score", "a", "b", "c", cwd=folder)
-    assert "what to do: recallbench table a b c --qrels GOLD" in done.stderr
-
-
-def test_the_last_line_says_what_was_found_and_what_to_do(folder: Path) -> None:
-    assert conclusion(folder, "--gold", "gold.jsonl", "--k", "1") == (
-        "The first hit holds 50% of what is relevant (recall_frac@1 0.5000, 95% 0.1500 to 0.8500, 3 queries); "
-        "3 queries are too few to rely on; next: score more of them"
-    )
-    many = {f"q{n}": ["a"] for n in range(40)}
-    write(folder, "many.json", json.dumps(many))
-    write(folder, "worse.json", json.dumps({q: ["x", "a"] for q in many}))
-    assert conclusion(folder, "--run", "worse.json", "--gold", "many.json", "--k", "2") == (
-        "The first 2 hits hold 100% of what is relevant (recall_frac@2 1.0000, 95% 0.9124 to 1.0000, 40 queries); "
-        "the interval says how far the figure for all queries of this sort may lie from it; "
-        "next: recallbench score worse.json --gold many.json --compare OTHER, to see who finds more"
-    )
-    words = ("--run", "many.json", "--gold", "many.json", "--k", "2", "--compare", "worse.json")
-    assert conclusion(folder, *words) == (
-        "worse.json is worse than many.json: mrr@2 -0.5000, 40 queries, p 0.0004; "
-        "p decides, since the differences give no interval; next: keep many.json"
-    )
-
-
-def test_the_last_line_names_failures_first(folder: Path) -> None:
-    write(folder, "cut.jsonl", (folder / "gold.jsonl").read_text() + '{"query"')
-    assert conclusion(folder, "--gold", "cut.jsonl", "--k", "3", "--keep-going", code=1) == (
-        "The first 3 hits hold 100% of what is relevant (recall_frac@3 1.0000, 95% 0.4385 to 1.0000, 3 queries); "
-        "cut.jsonl: 0 of 3 cases failed, and 1 left out; next: mend what is named above, and score again"
-    )
-
-
-def test_a_page_of_the_scores_asks_for_nothing(folder: Path) -> None:
-    page = "\n".join(table(folder, "--gold", "gold.jsonl", "--format", "html"))
-    assert page.startswith("<!DOCTYPE html>")
-    assert "<h1>Scores of 3 queries</h1>" in page
-    assert "too few to rely on" in page
-    assert "http://" not in page.replace("http://www.w3.org", "")
-    assert "https://" not in page
 
 
 def test_the_files_of_a_result_folder_are_named(tmp_path: Path) -> None:

@@ -120,7 +120,8 @@ def test_every_option_has_its_variable() -> None:
         options = [
             param for param in command.params if isinstance(param, click.Option) and "--config" not in param.opts
         ]
-        for option in options:
+        # The former name of an option is typed or nothing.
+        for option in (option for option in options if not option.hidden):
             long = [name[2:] for name in option.opts if name.startswith("--")]
             assert option.envvar == [f"RECALLBENCH_{name.upper().replace('-', '_')}" for name in long]
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from recallbench.corpora.labelled_sets.label_book import LabelBook, UnlabelledQuery
-from recallbench.corpora.labelled_sets.label_import import Imported, read_import
+from recallbench.corpora.labelled_sets.label_import import ImportedQuestions, read_import
 from recallbench.errors import InputError, UsageError
 
 DOCUMENTS = {"all": {"a", "b", "c, d"}}
 DAY = date(2026, 5, 1)
 
 
-def imported(folder: Path, name: str, text: str, **more: str) -> Imported:
+def imported(folder: Path, name: str, text: str, **more: str) -> ImportedQuestions:
     file = folder / name
     file.write_text(text, encoding="utf-8")
     return read_import(file, DOCUMENTS, LabelBook(folder), DAY, **more)

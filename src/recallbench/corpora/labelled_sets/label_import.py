@@ -32,7 +32,7 @@ TOLD = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedQuestions:
     """The lines of a file, ready for the book."""
 
     records: Sequence[Mapping[str, object]]
@@ -46,7 +46,7 @@ class Imported:
 
 def read_import(
     path: Path, documents: Mapping[str, Collection[str]], book: LabelBook, day: date, scope: str = ""
-) -> Imported:
+) -> ImportedQuestions:
     """Return the questions of a CSV, TSV or JSONL file.
 
     `documents` are the ids in each scope, the `book` has the queries that are there already, and `scope` is that of
@@ -95,7 +95,7 @@ def read_import(
             remedy="mend these lines, then import again",
         )
     used = set(fields.values())
-    return Imported(
+    return ImportedQuestions(
         records,
         sum("relevant" in record for record in records),
         sum("expected" in record for record in records),
