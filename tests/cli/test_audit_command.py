@@ -107,7 +107,9 @@ def test_an_unstated_deviation_fails(result: Path) -> None:
     assert printed.splitlines()[-1].startswith(
         "The folder does not hold: 1 of 51 checks fails, RB-DEVIATIONS (deviations): not stated: corpus: canary-locomo "
     )
-    assert printed.endswith("; its figures are not to be relied on; next: recallbench audit result --failures\n")
+    assert printed.endswith(
+        "; its figures are not to be relied on; next: measure anew: recallbench run canary-locomo --store bm25\n"
+    )
 
 
 def test_a_stated_deviation_that_is_none_fails(result: Path) -> None:
@@ -127,7 +129,8 @@ def test_a_blocked_folder_is_blocked(result: Path) -> None:
     done = recallbench("audit", "result", cwd=result.parent)
     assert done.returncode == 1
     assert done.stdout.splitlines()[0] == "result: blocked"
-    assert "verdict: BLOCKED" in done.stdout
+    assert "verdict: " not in done.stdout
+    assert "  verdict: BLOCKED, not CANONICAL" in recallbench("audit", "result", "--labels", cwd=result.parent).stdout
     assert done.stdout.endswith("\nThe run was not made, so there is nothing to audit; next: read result/BLOCKED.md\n")
 
 

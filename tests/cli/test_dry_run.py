@@ -63,6 +63,16 @@ def test_of_the_canary_a_dry_run_says_nothing_of_the_protocols_store(tmp_path: P
     assert stated["conclusion"]["happened"] == "Ready: nothing is missing for the run"
 
 
+def test_the_runner_of_a_corpus_names_itself(tmp_path: Path) -> None:
+    runner = (str(ROOT / "benchmarks" / "locomo" / "runner.py"),)
+    done = recallbench("--dry-run", "--store", "bm25", "--corpus-file", "none.json", cwd=tmp_path, program=runner)
+    assert done.stdout.splitlines()[-1].startswith("Not ready: corpus: ")
+    write_locomo(tmp_path / "locomo10.json")
+    words = ("--corpus-file", "locomo10.json", "--allow-deviation", "dataset", "--store", "bm25")
+    done = recallbench("--dry-run", *words, cwd=tmp_path, program=runner)
+    assert done.stdout.splitlines()[-1].endswith(f"next: python {runner[0]} {' '.join(words)}")
+
+
 def test_a_deviation_without_a_history_entry_is_a_warning(tmp_path: Path) -> None:
     here = recallbench("run", "locomo", "--dry-run", "--labels", "--embedder", "minilm", cwd=tmp_path)
     assert "no HISTORY.md above this folder" in here.stdout
