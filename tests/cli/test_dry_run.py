@@ -54,6 +54,9 @@ def test_the_canary_is_ready_anywhere(tmp_path: Path) -> None:
 def test_of_the_canary_a_dry_run_says_nothing_of_the_protocols_store(tmp_path: Path) -> None:
     plain = recallbench("run", "canary-locomo", "--dry-run", cwd=tmp_path)
     assert "pgmnemo" not in plain.stdout + plain.stderr
+    limited = recallbench("run", "canary-locomo", "--dry-run", "--limit", "3", cwd=tmp_path).stdout
+    assert "limit: only the first 3 questions were asked" in limited
+    assert "pgmnemo" not in limited
     told = recallbench("run", "canary-locomo", "--dry-run", "--labels", cwd=tmp_path).stdout
     assert "store: pgvector instead of pgmnemo" in told
     stated = json.loads(recallbench("run", "canary-locomo", "--dry-run", "--json", cwd=tmp_path).stdout)

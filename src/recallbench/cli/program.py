@@ -69,8 +69,8 @@ PANELS = {
         "judge",
         {
             "audit": (
-                "Work out every figure again from rankings and dataset, check it all, and say what the result "
-                "may be called."
+                "Work out every figure again from rankings and dataset, check it all, and say in a word whether the "
+                "folder holds."
             ),
             "score": (
                 "Score rankings made elsewhere: a table by query, its mean with intervals, and what an oracle could "
