@@ -125,6 +125,15 @@ def test_the_next_step_is_one_that_can_be_taken() -> None:
     assert conclude_audit(audited(FILES, store="")).next == ""
 
 
+def test_a_control_that_was_not_ranked_again_is_taken_on_trust() -> None:
+    recorded = ("timings", "that the control's run is BM25's (--rerun-control)")
+    concluded = conclude_audit(replace(audited(FILES), recorded=recorded))
+    assert concluded.belief == (
+        "taken on trust: its times, that the control's run is BM25's (--rerun-control), and that mine returned these "
+        "rankings"
+    )
+
+
 def test_a_folder_of_another_tool_says_nothing_of_a_store() -> None:
     assert "taken on trust" not in str(conclude_audit(audited(FILES, store="")))
 

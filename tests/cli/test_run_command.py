@@ -263,7 +263,7 @@ def test_weights_other_than_the_defaults_are_labelled(tmp_path: Path) -> None:
         "3",
         "--folder",
         "r",
-        "--labels",
+        "--verdict",
         cwd=tmp_path,
     )
     assert "canary-locomo, pgvector (weights bm25=1), hash" in done.stdout

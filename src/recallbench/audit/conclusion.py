@@ -48,7 +48,9 @@ def conclude_audit(examined: Audit) -> Conclusion:
     if waiting:
         told = f"not committed: {waiting.removeprefix('not committed: ')}"
         return Conclusion(passed, told, f"commit it, then recallbench audit {folder}", tone)
-    trust = f"taken on trust: its times, and that {examined.store} returned these rankings" if examined.store else ""
+    controls = [f"{text}, " for text in examined.recorded if text.startswith("that the ") and "control" in text]
+    trusted = f"its times, {''.join(controls)}and that {examined.store} returned these rankings"
+    trust = f"taken on trust: {trusted}" if examined.store else ""
     then = f"recallbench {'cite' if examined.verdict.canonical else 'report'} {folder}" if examined.store else ""
     return Conclusion(f"{passed}, and git has its files as they are", trust, then, tone)
 

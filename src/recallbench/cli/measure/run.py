@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from recallbench.cli import options
 from recallbench.cli.command import argument, command, flag, option
 from recallbench.cli.printing import conclude, show
+from recallbench.confidential import sanitised
 from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Part, print_parts
 
@@ -155,7 +156,8 @@ def run(
 
 def _real_command() -> str:
     """Return the words of the run that this command rehearses."""
-    words = [word for word in sys.argv[1:] if word not in ("--dry-run", "--strict")]
+    # A secret with a blank or quote in it would not be known for one once it is quoted.
+    words = [sanitised(word) for word in sys.argv[1:] if word not in ("--dry-run", "--strict")]
     # A corpus' runner.py names the command itself.
     return shlex.join(["recallbench", *words] if words[:1] == ["run"] else ["python", sys.argv[0], *words])
 
