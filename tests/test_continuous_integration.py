@@ -139,7 +139,7 @@ def test_it_runs_as_it_stands(path: Path, checkout: Path) -> None:
     assert "all 5 thresholds hold" in summary
     if path.stem == "nightly":
         assert "recall_any@10 of callable" in summary
-        assert (checkout / "drift.html").is_file()
+        assert (checkout / "drift.svg").is_file()
     else:
         assert (checkout / "gh.txt").read_text().splitlines()[:3] == ["pr", "comment", "7"]
     # A memory that got worse fails the step, but its table is still posted.

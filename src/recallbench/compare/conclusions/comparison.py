@@ -11,11 +11,11 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
+from recallbench.compare.conclusions.rules import rules_words
 from recallbench.compare.rules import exit_code
 from recallbench.reports.comparison import (
     LEVEL,
     Comparison,
-    ConditionPart,
     MeasuredPart,
     p_text,
     signed,
@@ -37,7 +37,7 @@ def conclude_comparison(
     ways = {part.measure: way_of(part) for part in shown}
     fallen = fail_on_regression and bool(comparison.regressions)
     failing = fallen or bool(exit_code(comparison.conditions, (), strict=strict))
-    decided = [_rules(comparison.conditions, strict), _regression(primary, fail_on_regression)]
+    decided = [rules_words(comparison.conditions, strict=strict), _regression(primary, fail_on_regression)]
     happened = "; ".join(part for part in (_happened(comparison, shown, ways), *decided) if part)
     belief = "; ".join((*_altered(comparison), *_belief(comparison, shown, ways)))
     then = _next(comparison, primary, ways, command, failing)
@@ -95,16 +95,6 @@ def _figures(parts: Sequence[MeasuredPart], questions: str) -> str:
         corrected = " (Holm)" if part.p_holm is not None and part.p_holm != part.p else ""
         told.append(f"{part.measure} {signed(part.difference)}{interval}{count}, p {p_text(_p(part))}{corrected}")
     return " and ".join(told)
-
-
-def _rules(conditions: Sequence[ConditionPart], strict: bool) -> str:
-    failed, open_ = ([c for c in conditions if c.outcome == outcome] for outcome in ("fails", "inconclusive"))
-    told = [f"the rule '{rule.condition}' fails ({rule.reason})" for rule in failed]
-    forbidden = "which --strict forbids" if strict else "which fails only with --strict"
-    told += [f"the rule '{rule.condition}' is inconclusive ({rule.reason}), {forbidden}" for rule in open_]
-    if conditions and not told:
-        told = ["the rule passes" if len(conditions) == 1 else f"all {len(conditions)} rules pass"]
-    return "; ".join(told)
 
 
 def _regression(primary: Sequence[MeasuredPart], fail_on_regression: bool) -> str:
