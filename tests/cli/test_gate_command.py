@@ -48,11 +48,11 @@ def test_thresholds_that_fall_short_are_a_table_and_exit_1(workspace: Path) -> N
     assert short["n"] == 158
     done = recallbench("gate", "--format", "markdown", cwd=workspace)
     assert done.returncode == 1
-    assert done.stdout.startswith("### ❌ gate: 1 of 2 thresholds falls short\n\n**Falls short**\n")
+    assert done.stdout.startswith("### ❌ gate: 1 of 2 thresholds fall short\n\n**Falls short**\n")
     assert "| night | overall | recall_any@10 >= 0.9 | 0.8354 | " in done.stdout
     assert " | 158 | 1.0000 | 0.0646 | " in done.stdout
     line = (
-        "1 of 2 thresholds falls short: recall_any@10 >= 0.9 is 0.8354 (0.7598 to 0.8877), 158 questions; "
+        "1 of 2 thresholds fall short: recall_any@10 >= 0.9 is 0.8354 (0.7598 to 0.8877), 158 questions; "
         "next: recallbench report results/night_20260101, to see what it missed"
     )
     assert recallbench("gate", cwd=workspace).stdout.endswith(f"\n\n{line}\n")
@@ -137,11 +137,11 @@ def test_an_untold_threshold_is_a_third_state(workspace: Path) -> None:
     assert states == [("holds", False), ("inconclusive", False)]
     line = recallbench("gate", cwd=workspace).stdout.splitlines()[-1]
     assert line == (
-        "1 of 2 thresholds holds, 1 can't be told: mrr@50 drops less than 0.01 changed by -0.2025, 158 questions; "
+        "1 of 2 thresholds hold, 1 can't be told: mrr@50 drops less than 0.01 changed by -0.2025, 158 questions; "
         "what can't be told fails only with strict = true; next: ask more questions, or allow a larger drop"
     )
     printed = recallbench("gate", "--format", "markdown", cwd=workspace).stdout
-    assert printed.startswith("### ❔ gate: 1 of 2 thresholds holds, 1 can't be told\n\n**Can't be told**\n")
+    assert printed.startswith("### ❔ gate: 1 of 2 thresholds hold, 1 can't be told\n\n**Can't be told**\n")
     sheet = recallbench("gate", "--format", "csv", cwd=workspace)
     assert [row.split(",")[:2] for row in sheet.stdout.splitlines()] == [
         ["state", "result"], ["can't be told", "night"], ["holds", "night"],
@@ -167,7 +167,7 @@ def test_a_threshold_out_of_reach_hides_none_of_the_others(workspace: Path) -> N
     assert "precision@10 >= 0.8" in done.stdout
     assert "no ranking could keep it" in done.stdout
     assert done.stdout.splitlines()[-1] == (
-        "1 of 3 thresholds falls short, 1 out of reach: precision@10 >= 0.8 is 0.0956 (0.0878 to 0.1040), "
+        "1 of 3 thresholds fall short, 1 out of reach: precision@10 >= 0.8 is 0.0956 (0.0878 to 0.1040), "
         "158 questions; next: lower what no ranking could keep in recallbench.toml"
     )
     done = recallbench("gate", "--format", "json", cwd=workspace)
@@ -180,7 +180,7 @@ def test_a_threshold_out_of_reach_hides_none_of_the_others(workspace: Path) -> N
     write(workspace, '[result.night.at_least]\n"precision@10" = 0.8\n"recall_any@10" = 0.8\n')
     done = recallbench("gate", cwd=workspace)
     assert done.returncode == 2
-    assert done.stdout.splitlines()[-1].startswith("1 of 2 thresholds holds, 1 out of reach: precision@10 >= 0.8 is ")
+    assert done.stdout.splitlines()[-1].startswith("1 of 2 thresholds hold, 1 out of reach: precision@10 >= 0.8 is ")
 
 
 def test_recommended_thresholds_apply_to_a_result_or_to_all(workspace: Path) -> None:

@@ -18,6 +18,8 @@ PROSE = frozenset(
     | {"second_notes", "gold", "scopes", "place", "recallbench_version"}
 )
 """Fields whose sentences may be worded anew, and the release."""
+CONCLUSION = "conclusion"
+"""The last line in words, which documents have had since; all of it is prose."""
 DIGITS = 9
 """Kept behind the point: the last digits may differ from one processor to the next."""
 LATER_DEFINITION = "(found)"
@@ -78,6 +80,7 @@ def without_prose(document: Any) -> Any:
         return {
             name: "…" if name in PROSE and not isinstance(part, float) else without_prose(part)
             for name, part in document.items()
+            if name != CONCLUSION
         }
     return round(document, DIGITS) if isinstance(document, float) else document
 

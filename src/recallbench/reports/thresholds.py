@@ -165,16 +165,16 @@ def verdict(gating: Gating) -> str:
     more = f", {in_state[UNTOLD]} can't be told" if in_state[UNTOLD] else ""
     more += f", {in_state['out of reach']} out of reach" if in_state["out of reach"] else ""
     if missed:
-        line = f"{missed} of {_thresholds(total)} fall{_s(missed, total)} short{more}"
+        line = f"{missed} of {_thresholds(total)} fall{_s(total)} short{more}"
     elif holding < total:
-        line = f"{holding} of {_thresholds(total)} hold{_s(holding, total)}{more}"
+        line = f"{holding} of {_thresholds(total)} hold{_s(total)}{more}"
     else:
         line = "the one threshold holds" if holding == 1 else f"all {holding} thresholds hold"
     return f"{line}; no result of {', '.join(result.result for result in gating.missing)}" if gating.missing else line
 
 
-def _s(counted: int, total: int) -> str:
-    return "s" if 1 in (counted, total) else ""
+def _s(total: int) -> str:
+    return "s" if total == 1 else ""
 
 
 def _thresholds(count: int) -> str:
