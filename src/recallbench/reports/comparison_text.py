@@ -49,8 +49,8 @@ def opening(comparison: Comparison) -> list[str]:
 
 def decided_by_step(shares: Sequence[SharePart]) -> list[str]:
     """Return which share of the questions each step of hybrid matching decided; nothing where gold has no steps."""
-    steps = [f"{part.step} {share(part.share)} ({part.found_10})" for part in shares]
-    return [f"--match hybrid: the first hit among 10 that counts is gold by {', by '.join(steps)}"] if steps else []
+    steps = [f"by {part.step} for {share(part.share)} of the questions ({part.found_10})" for part in shares]
+    return [f"--match hybrid: the first hit that counts was decided {', '.join(steps)}"] if steps else []
 
 
 def _difference_lines(unlike: Sequence[UnlikePart]) -> Iterator[str]:
