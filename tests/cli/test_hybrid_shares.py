@@ -16,7 +16,7 @@ DECIDED = (
 SHARES = [
     {"step": "id", "gold": 0, "found_10": 0, "share": 0.0},
     {"step": "exact", "gold": 2, "found_10": 2, "share": 0.6666666667},
-    {"step": "tokens", "gold": 1, "found_10": 1, "share": 0.3333333333},
+    {"step": "tokens", "gold": 2, "found_10": 1, "share": 0.3333333333},
 ]
 
 
