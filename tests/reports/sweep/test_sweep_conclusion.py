@@ -118,8 +118,8 @@ BUSY = {
                   choice=choice(gain=0.0, gain_low=None, gain_high=None)),
             0,
             "No point is seen better than the baseline: p1 (set.ef_search = 40) is the same system, held-out "
-            f"recall_any@10 0.9000 (0.8500 to 0.9300), n 80, p95 2.5 ms, 0.457 USD/1000; {SHOWN}; next: keep it, and hold it "
-            f"in CI: {RUN}; then recallbench gate --init",
+            f"recall_any@10 0.9000 (0.8500 to 0.9300), n 80, p95 2.5 ms, 0.457 USD/1000; {SHOWN}; next: keep it, and "
+            f"hold it in CI: {RUN}; then recallbench gate --init",
             "good",
         ),
         (
