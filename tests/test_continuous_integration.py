@@ -139,7 +139,7 @@ def test_it_runs_as_it_stands(path: Path, checkout: Path) -> None:
     assert "all 5 thresholds hold" in summary
     if path.stem == "nightly":
         assert "recall_any@10 of callable" in summary
-        assert (checkout / "drift.html").is_file()
+        assert (checkout / "drift.svg").is_file()
     else:
         assert (checkout / "gh.txt").read_text().splitlines()[:3] == ["pr", "comment", "7"]
     # A memory that got worse fails the step, but its table is still posted.
@@ -246,11 +246,17 @@ def test_the_cite_hook_looks_at_every_file(tmp_path: Path) -> None:
     entry = hook("recallbench-cite")["entry"]
     (tmp_path / "plain.md").write_text("# Nothing measured here\n")
     (tmp_path / "with space.md").write_text("Our `recall_any@10` is 0.99.\n")
-    assert shell(f"{entry} plain.md", tmp_path).returncode == 0
+    done = shell(f"{entry} plain.md", tmp_path)
+    assert (done.returncode, done.stdout) == (0, "\nplain.md: no figure of a measure; so nothing was checked\n")
     for files in ("plain.md 'with space.md'", "'with space.md' plain.md"):
         done = shell(f"{entry} {files}", tmp_path)
-        assert (done.returncode, "with space.md:1: " in done.stdout) == (1, True)
-        assert "plain.md: 0 figures" in done.stdout
+        assert (done.returncode, "with space.md:1: no folder named: " in done.stdout) == (1, True)
+        assert "2 files: 1 figure: 1 no folder named" in done.stdout
+    exclude = re.compile(hook("recallbench-cite")["exclude"])
+    assert [bool(exclude.search(name)) for name in ("benchmarks/locomo/results/r/report.md", "docs/a.md")] == [
+        True,
+        False,
+    ]
 
 
 README = (ROOT / "README.md").read_text("utf-8")

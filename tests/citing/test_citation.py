@@ -169,7 +169,7 @@ def test_a_canonical_citation_holds_where_it_is_pasted(place: Path) -> None:
         problems(place, text(cite(audited(place, "new"), audited(place, "old")), markdown))
         figures = check(place / "note.md", canonical)
         # Both metrics of both results; the lines of their differences name two folders each.
-        assert [figure.status for figure in figures if figure.status != "not checkable"] == ["agrees"] * 4
+        assert [figure.state for figure in figures if figure.state != "not checkable"] == ["right"] * 4
     body = text(cite(audited(place, "new")))
     assert problems(place, body.replace("v1.0.0", "v2.0.0").replace("1.0.0", "2.0.0"))
 

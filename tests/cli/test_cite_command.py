@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -61,6 +62,9 @@ def test_what_is_not_canonical_is_refused_with_every_reason(repository: Path) ->
     code, out, _ = cited(repository, "results/r", "--json")
     document = json.loads(out)
     assert (code, document["citable"], len(document["reasons"])) == (1, False, 3)
+    ending = "results/r can't be cited; for 3 reasons, above; next: recallbench cite results/r --as-deviation"
+    assert document["conclusion"]["text"] == ending
+    assert errors.splitlines()[-1] == ending
 
 
 def test_a_deviation_is_told_first(repository: Path) -> None:
@@ -75,7 +79,15 @@ def test_a_deviation_is_told_first(repository: Path) -> None:
         interval = f"95% interval {e['low']:.4f} to {e['high']:.4f}, n = {e['n']}; "
         assert f"- {e['measure']} {e['value']:.4f}, {interval}" in out
     assert len(re.findall(r"; results/r, manifest sha256 [0-9a-f]{64}\n", out)) == 2
+    code, out, errors = cited(repository, "results/r", "--as-deviation")
+    ending = (
+        "results/r can be cited, but not under the protocol's name; its audit holds, and HISTORY.md has its 2 "
+        "deviations on record; next: paste the text, then recallbench cite --check FILE"
+    )
+    # It is no part of what is pasted.
+    assert (ending in out, errors.splitlines()[-1]) == (False, ending)
     document = json.loads(cited(repository, "results/r", "--as-deviation", "--json")[1])
+    assert document.pop("conclusion")["text"] == ending
     assert (document["citable"], document["canonical"], document["protocol"]) == (True, False, None)
     assert document["result"]["folder"] == "results/r"
 
@@ -87,8 +99,18 @@ def test_a_deviation_has_to_be_on_record(repository: Path) -> None:
     assert "RB-HISTORY" in errors
     assert "does not name `store bm25 on canary-locomo`" in errors
     assert "what to do: put each deviation on record with `recallbench history add`" in errors
-    words = ("--kind", "methodology", "--title", "T", "--deviation", "store bm25 on canary-locomo")
-    assert recallbench("history", "add", *words, "--file", "other.md", cwd=repository).returncode == 0
+    next_ = errors.splitlines()[-1].partition("next: ")[2]
+    assert next_ == (
+        "recallbench history add --kind deviation --title 'What results/r departs in' "
+        "--deviation 'store bm25 on canary-locomo' --file other.md"
+    )
+    assert recallbench(*shlex.split(next_)[1:], cwd=repository).returncode == 0
+    publish = ("audit", "results/r", "--publish")
+    assert recallbench(*publish, cwd=repository).returncode == 0
+    (repository / "HISTORY.md").write_text("# History\n")
+    assert recallbench(*publish, cwd=repository).returncode == 1
+    (repository / "HISTORY.md").write_text((repository / "other.md").read_text())
+    assert recallbench(*publish, cwd=repository).returncode == 0
     assert cited(repository, "results/r", "--as-deviation", "--history", "other.md")[0] == 0
 
 
@@ -115,7 +137,10 @@ def test_a_citation_holds_where_it_is_pasted(repository: Path) -> None:
         note = repository / "NOTES.md"
         note.write_text("# Release\n\n" + cited(repository, "results/r", "--as-deviation", *more)[1])
         code, out, _ = cited(repository, "--check", "NOTES.md")
-        assert (code, out) == (0, "NOTES.md: 2 figures, 2 agree with their folders, 0 do not hold\n")
+        assert (code, out) == (
+            0,
+            "\nNOTES.md: 2 figures: 2 right; each as its folder has it, which was audited just now\n",
+        )
 
 
 def test_an_altered_citation_is_named_with_its_line(repository: Path) -> None:
@@ -125,9 +150,13 @@ def test_an_altered_citation_is_named_with_its_line(repository: Path) -> None:
     note.write_text(text.replace("recall_any@10 0.8354", "recall_any@10 0.8454"))
     code, out, _ = cited(repository, "--check", "docs/NOTES.md")
     assert code == 1
-    assert "docs/NOTES.md:6: altered: recall_any@10 0.8454: r has 0.8354\n" in out
+    assert out == (
+        "docs/NOTES.md:6: wrong: recall_any@10 0.8454: r has 0.8354\n\n"
+        "docs/NOTES.md: 2 figures: 1 right, 1 wrong; 1 may not stand as it does; next: mend docs/NOTES.md:6 "
+        "first: r has 0.8354\n"
+    )
     document = json.loads(cited(repository, "--check", "docs/NOTES.md", "--json")[1])
-    assert [figure["status"] for figure in document["figures"]] == ["altered", "agrees"]
+    assert [figure["status"] for figure in document["figures"]] == ["wrong", "right"]
     assert document["holds"] is False
 
 
@@ -138,6 +167,7 @@ def test_a_folder_that_was_changed_supports_nothing(repository: Path) -> None:
     metrics.write_text(metrics.read_text().replace("0.835443038", "0.8354430381"))
     code, out, _ = cited(repository, "--check", "NOTES.md")
     assert (code, "r is UNVERIFIED, and only what is VERIFIED is cited" in out) == (1, True)
+    assert out.startswith("NOTES.md:4: wrong: ")
 
 
 def test_a_figure_without_a_folder_is_unsupported(repository: Path) -> None:
@@ -146,17 +176,23 @@ def test_a_figure_without_a_folder_is_unsupported(repository: Path) -> None:
     )
     code, out, _ = cited(repository, "--check", "n.md")
     assert code == 1
-    assert out.startswith("n.md:1: unsupported: recall@10 0.93: no result folder is named for it\n")
+    assert out == (
+        "n.md:1: no folder named: recall@10 0.93: no result folder is named for it\n\n"
+        "n.md: 1 figure: 1 no folder named; 1 may not stand as it does; next: name the result folder at n.md:1, or say "
+        "where its figures are from: <!-- recallbench: figures from commands|others|samples|FILE.csv -->\n"
+    )
     (repository / "n.md").write_text("recall@10 was 0.7500, and is 0.9354 now (results/r).\n")
     code, out, _ = cited(repository, "--check", "n.md")
     assert (code, out) == (
         0,
-        "n.md:1: not checkable: recall@10 0.7500, recall@10 0.9354: several figures are given for recall@10\n"
-        "n.md: 2 figures, 0 agree with their folders, 2 can't be checked, 0 do not hold\n",
+        "n.md:1: not checkable: recall@10 0.7500, recall@10 0.9354: several figures are given for recall@10\n\n"
+        "n.md: 2 figures: 2 not checkable; nothing contradicts the text; what is not right was not compared with "
+        "anything; next: commit the result folders and name them, and check with --strict\n",
     )
+    assert cited(repository, "--check", "n.md", "--strict")[0] == 1
     (repository / "n.md").write_text("Nothing here.\n")
-    code, out, errors = cited(repository, "--check", "n.md")
-    assert (code, "has no figure of a measure" in errors) == (0, True)
+    code, out, _ = cited(repository, "--check", "n.md")
+    assert (code, out) == (0, "\nn.md: no figure of a measure; so nothing was checked\n")
 
 
 @pytest.mark.marked
@@ -167,8 +203,13 @@ def test_bad_input(repository: Path) -> None:
         return errors
 
     assert "one thing at a time" in refused()
-    assert "one thing at a time" in refused("results/r", "--check", "HISTORY.md")
-    for more in (("--previous", "results/r"), ("--as-deviation",), ("--markdown",), ("--history", "HISTORY.md")):
+    assert "one thing at a time" in refused("results/r", "results/r")
+    assert "one thing at a time" in refused("--check", "--template")
+    assert "has no Markdown file" in refused("results/r", "--check", "HISTORY.md")
+    assert "no text is named" in refused("--check")
+    assert "--strict goes with --check" in refused("results/r", "--strict")
+    assert "--as-deviation is not for --template" in refused("results/r", "--template", "--as-deviation")
+    for more in (("--previous", "results/r"), ("--as-deviation",), ("--history", "HISTORY.md")):
         assert f"{more[0]} is for a result folder" in refused("--check", "HISTORY.md", *more)
     assert "--history goes with --as-deviation" in refused("results/r", "--history", "HISTORY.md")
     assert "two forms of one output" in refused("results/r", "--as-deviation", "--json", "--markdown")
@@ -188,17 +229,23 @@ def test_a_blocked_folder_is_never_cited(repository: Path) -> None:
     assert cited(repository, "--check", "n.md")[0] == 1
 
 
+def test_pages_of_the_benchmarks_say_where_their_figures_are_from() -> None:
+    pages = ("PUBLISHED.md", "RANKERS.md", "locomo/STORES.md", "locomo/VERSIONS.md")
+    code, out, _ = cited(ROOT / "benchmarks", "--check", *pages, "--json")
+    assert code == 0
+    figures = json.loads(out)["figures"]
+    assert {figure["file"] for figure in figures} == set(pages)
+    assert {figure["status"] for figure in figures} == {"not checkable", "no folder named"}
+
+
 @pytest.mark.real_data
 def test_figures_of_the_readme_are_those_of_their_folder(locomo_file: Path) -> None:
     done = recallbench("cite", "--check", "README.md", "--json", "--corpus-file", locomo_file, cwd=ROOT)
     figures: list[dict[str, Any]] = json.loads(done.stdout)["figures"]
-    of_folder = [figure for figure in figures if figure["folders"]]
-    assert len(of_folder) == 12  # the first row, chance and ceiling of LoCoMo's table
-    assert all(figure["status"] == "agrees" for figure in of_folder), of_folder
-    # The other rows are runs that were not committed, and it says just that.
-    unsupported = [figure for figure in figures if figure["status"] == "unsupported"]
-    rest = {problem.rpartition(": ")[2] for figure in unsupported for problem in figure["problems"]}
-    assert rest == {"no result folder is named for it"}
+    compared = [figure for figure in figures if figure["compared_with"]]
+    assert compared
+    assert all(figure["status"] == "right" for figure in compared), compared
+    assert {figure["status"] for figure in figures} <= {"right", "not checkable", "no folder named"}
 
 
 @pytest.mark.real_data
@@ -206,3 +253,68 @@ def test_the_committed_result_is_cited_as_a_deviation(locomo_file: Path) -> None
     done = recallbench("cite", COMMITTED, "--as-deviation", "--corpus-file", locomo_file, cwd=ROOT)
     assert done.returncode == 0
     assert "- recall_any@10 0.9743, 95% interval 0.9677 to 0.9808, n = 1982; " in done.stdout
+
+
+def test_texts_and_folders_are_checked_together_in_every_format(repository: Path) -> None:
+    citation = cited(repository, "results/r", "--as-deviation")[1]
+    (repository / "docs").mkdir()
+    (repository / "README.md").write_text("# Release\n\n" + citation)
+    (repository / "docs/a.md").write_text("# Release\n\n" + citation.replace("n = 158", "n = 1982"))
+    (repository / "docs/b.md").write_text(
+        "recall@10 is at least .95.\n\n`recallbench gate --fail-if 'recall@10 0.9'`\n"
+    )
+    code, out, _ = cited(repository, "--check", "README.md", "docs")
+    assert (code, out) == (
+        1,
+        "docs/a.md:6: wrong: recall_any@10 0.8354: n = 1982: the folder has 158\n"
+        "docs/a.md:7: wrong: mrr@50 0.4575: n = 1982: the folder has 158\n\n"
+        "3 files: 4 figures: 2 right, 2 wrong; 2 may not stand as they do; next: mend docs/a.md:6 first: n = 1982: the "
+        "folder has 158\n",
+    )
+    document = json.loads(cited(repository, "--check", "README.md", "docs", "--json")[1])
+    assert document["files"] == ["README.md", "docs/a.md", "docs/b.md"]
+    assert (document["counts"]["right"], document["counts"]["wrong"], document["holds"]) == (2, 2, False)
+    code, out, errors = cited(repository, "--check", "README.md", "--format", "csv")
+    assert code == 0
+    assert out.splitlines()[1] == "README.md,6,right,recall_any@10 0.8354,,results/r"
+    assert errors.endswith("README.md: 2 figures: 2 right; each as its folder has it, which was audited just now\n")
+    assert "| README.md | 6 | right | " in cited(repository, "--check", "README.md", "--format", "markdown")[1]
+    assert "<td>right</td>" in cited(repository, "--check", "README.md", "--format", "html")[1]
+
+
+def test_the_deviation_and_the_record_are_told_in_every_format(repository: Path) -> None:
+    def printed(*words: str) -> str:
+        code, out, _ = cited(repository, "results/r", "--as-deviation", *words)
+        assert code == 0
+        return out
+
+    assert printed("--markdown") == printed("--format", "markdown")
+    assert "- `recall_any@10` 0.8354" in printed("--markdown")
+    rows = printed("--format", "csv").splitlines()
+    assert rows[0] == "folder,measure,value,low,high,n,version,manifest sha256"
+    assert rows[1].startswith("results/r,recall_any@10,0.835443038,")
+    assert "<strong>results/r can be cited, but not under the protocol" in printed("--format", "html")
+    code, out, errors = cited(repository, "results/r", "--as-deviation", "--json", "--markdown")
+    assert (code, out, "two forms of one output" in errors) == (2, "", True)
+    for format in ("text", "markdown", "csv", "html"):
+        code, out, errors = cited(repository, "results/r", "--format", format)
+        assert (code, out) == (1, "")
+        assert errors.splitlines()[-1].startswith("results/r can't be cited; for 3 reasons")
+
+
+def test_the_form_of_a_citation_is_printed_and_filled(repository: Path) -> None:
+    code, out, errors = cited(repository, "--template")
+    assert (code, out.partition(":")[0]) == (0, "pgmnemo Recall Benchmark Protocol v1.0.0 (benchmarks/PROTOCOL.md)")
+    assert errors.endswith("for each thing it needs; next: recallbench cite DIR\n")
+    code, out, errors = cited(repository, "results/r", "--template", "--markdown")
+    assert "- `recall_any@10` [previous value] -> 0.8354 (" in out
+    assert "not under the protocol's name, since it deviates" in errors
+    document = json.loads(cited(repository, "--template", "--json")[1])
+    assert document["names"][0] == "the protocol and its version"
+    assert document["never"] == ["a recall number without the protocol version", "a number from a BLOCKED directory"]
+    assert cited(repository, "--template", "--format", "csv")[1].startswith('citation,"PROTOCOL.md, section 8"\nnames,')
+    report = repository / "results/r/report.md"
+    report.write_text(report.read_text().replace("0.8354", "0.9354"))
+    code, out, errors = cited(repository, "results/r", "--template")
+    assert (code, "[value, once the folder is VERIFIED]" in out, "0.8354" in out) == (0, True, False)
+    assert "no figure; it is UNVERIFIED" in errors

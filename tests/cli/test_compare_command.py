@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import csv
+import html
 import json
 import os
 import re
@@ -20,7 +22,7 @@ def workspace(results_to_compare: Path) -> Path:
 
 
 def test_a_comparison_of_two_stores_by_hand(workspace: Path) -> None:
-    comparison = compared(workspace, "bm25", "exact", "--allow", "embedder,store", "--show", "3")
+    comparison = compared(workspace, "bm25", "exact", "--show", "3")
     before, after = reciprocal(workspace, "bm25"), reciprocal(workspace, "exact")
     moved = {name: after[name] - before[name] for name in before}
     mrr = by_name(comparison["measures"])["mrr@50"]
@@ -43,7 +45,7 @@ def test_a_comparison_of_two_stores_by_hand(workspace: Path) -> None:
 
 
 def test_the_most_changed_questions_are_listed_with_both_rankings(workspace: Path) -> None:
-    comparison = compared(workspace, "bm25", "exact", "--allow", "embedder,store", "--show", "4")
+    comparison = compared(workspace, "bm25", "exact", "--show", "4")
     rows = {
         name: {row["question_id"]: row for row in map(json.loads, (workspace / name / "raw_retrievals.jsonl").open())}
         for name in ("bm25", "exact")
@@ -67,9 +69,8 @@ def test_the_most_changed_questions_are_listed_with_both_rankings(workspace: Pat
                 hit["id"] == ids[hit["rank"]] and hit["gold"] == (hit["id"] in row["gold"]) for hit in change[side]
             )
             assert {hit["id"] for hit in change[side] if hit["gold"]} == set(row["gold"]) & set(ids.values())
-    assert comparison["changed"][0]["question"] == ""
-    assert len(compared(workspace, "bm25", "exact", "--allow", "embedder,store", "--show", "0")["changed"]) == 0
-    printed = recallbench("compare", "bm25", "exact", "--allow", "embedder,store", "--show", "1", cwd=workspace).stdout
+    assert len(compared(workspace, "bm25", "exact", "--show", "0")["changed"]) == 0
+    printed = recallbench("compare", "bm25", "exact", "--show", "1", cwd=workspace).stdout
     first = comparison["changed"][0]
     assert f"{first['question_id']} ({first['kind']}): " in printed
     assert re.search(
@@ -77,12 +78,40 @@ def test_the_most_changed_questions_are_listed_with_both_rankings(workspace: Pat
     )
 
 
+def test_texts_are_found_by_themselves_and_three_questions_are_shown(workspace: Path, tmp_path: Path) -> None:
+    """The canary's texts are bundled; a set of one's own is found by its folder's name, and only if it is that one."""
+    done = recallbench("compare", "bm25", "exact", cwd=workspace)
+    assert done.stdout.count("\n  question: ") == 3
+    assert "--corpus-file" not in done.stdout
+    set_ = tmp_path / "team"
+    set_.mkdir()
+    jsonl(set_ / "corpus.jsonl", [{"_id": "a", "text": "one red"}, {"_id": "b", "text": "red two two"}])
+    jsonl(set_ / "gold.jsonl", [{"query": "red one", "relevant": ["b"]}])
+    for name, order in (("first", "[:]"), ("second", "[::-1]")):
+        (tmp_path / f"{name}_memory.py").write_text(
+            "def open_memory(items, vectors):\n"
+            f"    return lambda query, k: [(item.id, -float(i)) for i, item in enumerate(items{order})]\n"
+            "open_memory.needs_vectors = False\n"
+        )
+        words = ("evaluate", "team", "--store", "callable", "--call", f"{name}_memory:open_memory")
+        assert recallbench(*words, "--folder", name, "-q", cwd=tmp_path).returncode == 0
+    here = recallbench("compare", "first", "second", "--measures", "mrr@2", cwd=tmp_path).stdout
+    (tmp_path / "team").rename(tmp_path / "away")
+    gone = recallbench("compare", "first", "second", "--measures", "mrr@2", cwd=tmp_path).stdout
+    named = recallbench("compare", "first", "second", "--measures", "mrr@2", "--corpus-file", "away", cwd=tmp_path)
+    assert "  question: red one" in here
+    assert "  question: red one" in named.stdout
+    assert "  question: " not in gone
+    assert "The texts are not at hand: --corpus-file names the file or folder that was measured." in gone
+
+
 @pytest.mark.marked
 def test_texts_come_from_the_corpus_or_from_the_rows(workspace: Path) -> None:
-    words = ("exact", "--allow", "embedder,store", "--show", "2")
+    words = ("exact", "--show", "2")
     from_corpus = compared(workspace, "bm25", *words, "--corpus-file", str(CORPUS))["changed"]
     from_rows = compared(workspace, "texts", *words)["changed"]
     assert [change["question"] for change in from_corpus] == [change["question"] for change in from_rows] != ["", ""]
+    assert compared(workspace, "bm25", *words)["changed"] == from_corpus
     assert all(hit["text"] for change in from_corpus for hit in (*change["first"], *change["second"]))
     assert all(hit["text"] for change in from_rows for hit in change["first"])
     question = from_corpus[0]["question"]
@@ -109,34 +138,51 @@ def test_the_same_result_twice_shows_no_difference(workspace: Path) -> None:
     )
 
 
-def test_a_release_against_the_next_needs_only_the_store_allowed(workspace: Path, tmp_path: Path) -> None:
+def test_a_release_is_compared_with_the_next_and_what_differs_is_said(workspace: Path, tmp_path: Path) -> None:
     def next_release(metrics: dict) -> None:
         metrics["store"]["version"] = metrics["store"]["version_after"] = "recallbench-bm25/2"
         metrics["guc_state"]["bm25.k1"] = "1.3"
 
     folder = changed(workspace, "bm25", tmp_path / "next", next_release)
-    refused = recallbench("compare", "bm25", folder, "--allow", "embedder", cwd=workspace)
-    assert (refused.returncode, refused.stdout) == (2, "")
-    assert "differ in store, which was not allowed" in refused.stderr
-    assert re.search(r"store's version: recallbench-bm25/1 \(.*\) against recallbench-bm25/2; ", refused.stderr)
-    assert "setting bm25.k1: " in refused.stderr
-    assert "if that is what you compare: --allow embedder,store" in refused.stderr
-    done = recallbench("compare", "bm25", folder, "--allow", "store", cwd=workspace)
+    done = recallbench("compare", "bm25", folder, cwd=workspace)
     assert done.returncode == 0
-    assert "they differ in store's version: " in done.stdout
+    assert re.search(
+        r"^they differ in store's version: recallbench-bm25/1 \(.*\) against recallbench-bm25/2$", done.stdout, re.M
+    )
+    assert "they differ in setting bm25.k1: 1.2 against 1.3\n" in done.stdout
     # The copy was edited, so its manifest does not fit.
     assert "metrics.json has sha256" in done.stdout
+    assert "; the files of B are not as its manifest says; " in done.stdout.splitlines()[-1]
+    assert done.stdout.endswith(f"; next: recallbench audit {folder}\n")
 
 
-def test_another_embedder_needs_that_allowed(workspace: Path, tmp_path: Path) -> None:
+def test_another_embedder_is_said(workspace: Path, tmp_path: Path) -> None:
     def other(metrics: dict) -> None:
         metrics["embedder"]["fingerprint"]["pooling"] = "none"
 
     folder = changed(workspace, "exact", tmp_path / "other", other)
-    done = recallbench("compare", "exact", folder, "--allow", "store", cwd=workspace)
+    done = recallbench("compare", "exact", folder, cwd=workspace)
+    assert done.returncode == 0
+    assert "only one states: embedder's pooling\n" in done.stdout
+
+
+def test_another_depth_leaves_the_measures_within_both(workspace: Path) -> None:
+    comparison = compared(workspace, "bm25", "shallow")
+    assert comparison["unlike"] == [{"what": "depth", "first": "50", "second": "20"}]
+    assert [part["measure"] for part in comparison["measures"]][:2] == ["recall_any@10", "recall_any@1"]
+    done = recallbench("compare", "bm25", "shallow", cwd=workspace)
+    assert "rankings 20 deep are compared: no measure beyond\n" in done.stdout
+    assert "they differ in depth: 50 against 20\n" in done.stdout
+    done = recallbench("compare", "bm25", "shallow", "--measures", "mrr@50", cwd=workspace)
     assert (done.returncode, done.stdout) == (2, "")
-    assert re.search(r"embedder's pooling: .+ against none", done.stderr)
-    assert recallbench("compare", "exact", folder, "--allow", "embedder", cwd=workspace).returncode == 0
+    assert "mrr@50 can't be taken from these rankings\n  expected: a depth of 20 or less" in done.stderr
+
+
+def test_what_had_to_be_allowed_may_still_be(workspace: Path) -> None:
+    """A file of a CI from before keeps working; the words do nothing."""
+    for words in (("--allow", "embedder,store"), ("--allow", "pipeline"), ("--allow", "store", "--allow", "embedder")):
+        done = recallbench("compare", "bm25", "exact", *words, "--json", cwd=workspace)
+        assert json.loads(done.stdout) == compared(workspace, "bm25", "exact")
 
 
 def test_only_known_differences_can_be_allowed(workspace: Path) -> None:
@@ -155,7 +201,7 @@ def test_a_claimed_verdict_is_quoted_and_escapes_are_shown(workspace: Path, tmp_
     folder = changed(workspace, "bm25", tmp_path / "claiming", claim)
     os.mkfifo(folder / "pipe")
     (folder / "deeper").mkdir()
-    done = recallbench("compare", "bm25", folder, "--allow", "store", cwd=workspace)
+    done = recallbench("compare", "bm25", folder, cwd=workspace)
     assert done.returncode == 0
     (second,) = (line for line in done.stdout.splitlines() if line.startswith("B: "))
     assert second == f"B: {folder}, bm25, \\x1b[31m9.9\\nB: another line, no embedder; it states VERIFIED, CANONICAL"
@@ -190,7 +236,7 @@ def test_a_drop_fails_the_command(workspace: Path) -> None:
     )
     assert code == 1
     assert "passes: mrr@5 drops 1" in printed
-    comparison = compared(workspace, "bm25", "exact", "--allow", "store,embedder", "--fail-if", "mrr@5 drops 1")
+    comparison = compared(workspace, "bm25", "exact", "--fail-if", "mrr@5 drops 1")
     assert comparison["conditions"][0]["outcome"] == "inconclusive"
     # With four clusters no p below .125 can be reached, so nothing is called a regression, and a warning says so.
     assert comparison["regressions"] == []
@@ -202,10 +248,6 @@ def test_measures_can_be_chosen(workspace: Path) -> None:
     words = (
         "bm25",
         "exact",
-        "--allow",
-        "embedder",
-        "--allow",
-        "store",
         "--measures",
         "ndcg@5, recall_all@7",
         "--show",
@@ -221,18 +263,42 @@ def test_measures_can_be_chosen(workspace: Path) -> None:
 
 
 def test_the_comparison_as_markdown(workspace: Path) -> None:
-    done = recallbench(
-        "compare", "bm25", "exact", "--allow", "embedder,store", "--markdown", "--show", "1", cwd=workspace
-    )
+    done = recallbench("compare", "bm25", "exact", "--markdown", "--show", "1", cwd=workspace)
     lines = done.stdout.splitlines()
     assert lines[0] == "# A against B"
+    assert lines[-1].startswith("**A and B can't be told apart: ")
+    assert (
+        done.stdout
+        == recallbench("compare", "bm25", "exact", "--format", "markdown", "--show", "1", cwd=workspace).stdout
+    )
     assert any(line.startswith("| recall_any@10 | primary | 0.8354 |") for line in lines)
     assert "## By kind" in lines
     assert "| rank | A | B |" in lines
 
 
+def test_the_comparison_in_every_format(workspace: Path) -> None:
+    words = ("compare", "bm25", "exact", "--show", "0")
+    text = recallbench(*words, cwd=workspace).stdout
+    conclusion = text.splitlines()[-1]
+    assert conclusion.startswith("A and B can't be told apart: recall_any@10 -0.1519, 158 questions, p 0.2500 (Holm) ")
+    assert conclusion.endswith("; next: ask questions of more clusters: four times as many halve what can be told")
+    document = json.loads(recallbench(*words, "--json", cwd=workspace).stdout)
+    assert document["conclusion"]["text"] == conclusion
+    sheet = recallbench(*words, "--format", "csv", cwd=workspace)
+    rows = list(csv.DictReader(sheet.stdout.splitlines()))
+    assert [(row["part"], row["measure"], row["n"]) for row in rows[:2]] == [
+        ("overall", "recall_any@10", "158"), ("overall", "mrr@50", "158"),
+    ]  # fmt: skip
+    assert float(rows[0]["difference"]) == pytest.approx(document["measures"][0]["difference"])
+    assert {row["part"] for row in rows} > {"overall", "kind single-hop"}
+    assert sheet.stderr.splitlines()[-1] == conclusion
+    page = recallbench(*words, "--format", "html", cwd=workspace).stdout
+    assert page.startswith("<!DOCTYPE html>")
+    assert f"<strong>{html.escape(conclusion, quote=False)}" in page.replace("&#x27;", "'").replace("&#39;", "'")
+
+
 def test_independent_questions_get_score_and_t_intervals(workspace: Path) -> None:
-    comparison = compared(workspace, "other", "other-exact", "--allow", "embedder,store")
+    comparison = compared(workspace, "other", "other-exact")
     assert comparison["clusters"] is None
     parts = by_name(comparison["measures"])
     assert parts["recall_any@10"]["method"] == "score 95% of paired shares (Tango)"

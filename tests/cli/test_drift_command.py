@@ -80,8 +80,15 @@ def test_a_fall_is_flagged(results: Path, tmp_path: Path) -> None:
     assert document["trend"]["p"] == pytest.approx(2 / 120)
     assert document["last_against_first"]["difference"] == pytest.approx(values[-1] - values[0])
     assert drift(tmp_path, "nights", "--fail-on-trend")[0] == 1
+    line = recallbench("drift", "nights", cwd=tmp_path).stdout.splitlines()[-1]
+    assert line.startswith("recall_any@10 falls over 5 results by 0.0")
+    assert " a day, p 0.0167, the last result against the first -0." in line
+    assert line.endswith(
+        "; next: recallbench compare nights/n71 nights/n55, to see what changed; with --fail-on-trend this exits 1"
+    )
     done = recallbench("drift", "nights/*", "--measure", "mrr@50", "--format", "markdown", cwd=tmp_path)
     assert done.stdout.startswith("### ❌ mrr@50 of callable")
+    assert done.stdout.splitlines()[-1].startswith("**mrr@50 falls over 5 results by 0.0")
     assert "| 2026-01-01 03:00 | " in done.stdout
 
 
@@ -145,11 +152,11 @@ def test_results_of_other_runs_are_left_out_by_name(results: Path, tmp_path: Pat
 
 
 @pytest.mark.marked
-def test_the_plot_is_a_page_or_a_picture_that_stands_alone(results: Path, tmp_path: Path) -> None:
+def test_the_plot_is_a_picture_and_the_page_a_format(results: Path, tmp_path: Path) -> None:
     nights(results, tmp_path, LEVELS)
-    for name in ("out/drift.html", "drift.svg"):
-        assert recallbench("drift", "nights", "--out", name, cwd=tmp_path).returncode == 0
-    page, picture = (tmp_path / "out/drift.html").read_text(), (tmp_path / "drift.svg").read_text()
+    paged = recallbench("drift", "nights", "--format", "html", "--plot", "out/drift.svg", cwd=tmp_path)
+    assert paged.returncode == 0
+    page, picture = paged.stdout, (tmp_path / "out/drift.svg").read_text()
     root = xml.etree.ElementTree.fromstring(picture)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert "falling, -0." in picture
@@ -158,10 +165,33 @@ def test_the_plot_is_a_page_or_a_picture_that_stands_alone(results: Path, tmp_pa
         assert "recall_any@10 by day: 2026-01-01: 0." in text
         assert "://" not in text.replace("http://www.w3.org/", "")
     assert "<td>recallbench-callable/" in page or "callable" in page
-    again = recallbench("drift", "nights", "--out", "again.svg", cwd=tmp_path)
-    assert (again.returncode, (tmp_path / "again.svg").read_text()) == (0, picture)
+    assert "<p><strong>recall_any@10 falls over 5 results by 0." in page
+    done = recallbench("drift", "nights", "--plot", "drift.png", cwd=tmp_path)
+    assert (done.returncode, "ends in .svg" in done.stderr) == (2, True)
+
+
+def test_what_out_wrote_before_it_still_writes(results: Path, tmp_path: Path) -> None:
+    nights(results, tmp_path, (0, 20))
+    for name in ("out/drift.html", "drift.svg"):
+        assert recallbench("drift", "nights", "--out", name, cwd=tmp_path).returncode == 0
+    page = (tmp_path / "out/drift.html").read_text()
+    assert page.startswith("<!DOCTYPE html>")
+    plotted = recallbench("drift", "nights", "--plot", "again.svg", cwd=tmp_path)
+    assert (plotted.returncode, (tmp_path / "again.svg").read_text()) == (0, (tmp_path / "drift.svg").read_text())
     done = recallbench("drift", "nights", "--out", "drift.png", cwd=tmp_path)
     assert (done.returncode, "ends in .html or .svg" in done.stderr) == (2, True)
+    assert "--out" not in recallbench("drift", "--help", cwd=tmp_path).stdout
+    # The variable is for the folder that other commands put their results into.
+    assert recallbench("drift", "nights", cwd=tmp_path, env={"RECALLBENCH_OUT": "results"}).returncode == 0
+
+
+def test_the_series_as_a_sheet_and_as_json(results: Path, tmp_path: Path) -> None:
+    nights(results, tmp_path, (0, 20))
+    sheet = recallbench("drift", "nights", "--format", "csv", cwd=tmp_path)
+    assert sheet.stdout.splitlines()[0] == "made,value,95% interval,n,version,folder"
+    assert len(sheet.stdout.splitlines()) == 3
+    document = json.loads(recallbench("drift", "nights", "--json", cwd=tmp_path).stdout)
+    assert document["conclusion"]["text"] == sheet.stderr.splitlines()[-1]
 
 
 def set_start(folder: Path, started: str) -> None:
@@ -178,7 +208,7 @@ def test_results_minutes_apart_have_a_slope_by_the_result(results: Path, tmp_pat
     _, document = drift(tmp_path, "nights")
     assert document["trend"]["slope_per_day"] is None
     assert -0.2 < document["trend"]["slope_per_result"] < 0
-    printed = recallbench("drift", "nights", "--out", "drift.svg", cwd=tmp_path).stdout
+    printed = recallbench("drift", "nights", "--plot", "drift.svg", cwd=tmp_path).stdout
     assert " a result)" in printed
     assert " a day" not in printed
     assert " a result" in (tmp_path / "drift.svg").read_text()
@@ -201,6 +231,10 @@ def test_a_single_result_is_counted_in_the_singular(results: Path, tmp_path: Pat
     assert ", 1 result\n" in printed
     assert "trend: too few: n/a (a single result shows no trend)" in printed
     assert "1 results" not in printed
+    assert printed.endswith(
+        "\n\nrecall_any@10 is of a single result, with nothing to compare it with; "
+        "next: measure again, and follow it from there\n"
+    )
     # Nothing is left to compare it with, which proves no drop and excludes none.
     drops = ("--fail-if", "recall_any@10 drops 0.01")
     assert [drift(tmp_path, "nights", *drops, *more)[0] for more in ((), ("--strict",))] == [0, 1]

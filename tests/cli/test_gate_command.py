@@ -34,7 +34,8 @@ def test_thresholds_that_hold_are_a_table_and_exit_0(workspace: Path) -> None:
             assert threshold[mine] == pytest.approx(by_name[threshold["measure"]][theirs], abs=1e-9)
     printed = recallbench("gate", cwd=workspace).stdout
     assert "recall_any@10 >= 0.8  0.8354" in printed
-    assert printed.endswith("gate: all 2 thresholds hold\n")
+    assert printed.endswith("\n\nAll 2 thresholds hold\n")
+    assert document["counts"] == {"out of reach": 0, "falls short": 0, "can't be told": 0, "holds": 2}
 
 
 def test_thresholds_that_fall_short_are_a_table_and_exit_1(workspace: Path) -> None:
@@ -50,6 +51,12 @@ def test_thresholds_that_fall_short_are_a_table_and_exit_1(workspace: Path) -> N
     assert done.stdout.startswith("### ❌ gate: 1 of 2 thresholds fall short\n\n**Falls short**\n")
     assert "| night | overall | recall_any@10 >= 0.9 | 0.8354 | " in done.stdout
     assert " | 158 | 1.0000 | 0.0646 | " in done.stdout
+    line = (
+        "1 of 2 thresholds fall short: recall_any@10 >= 0.9 is 0.8354 (0.7598 to 0.8877), 158 questions; "
+        "next: recallbench report results/night_20260101, to see what it missed"
+    )
+    assert recallbench("gate", cwd=workspace).stdout.endswith(f"\n\n{line}\n")
+    assert document["conclusion"]["text"] == line
 
 
 def test_thresholds_per_kind_and_tenant(workspace: Path) -> None:
@@ -97,16 +104,55 @@ def test_a_drop_is_judged_by_the_paired_comparison(workspace: Path) -> None:
     open_ = sum(threshold["outcome"] == "inconclusive" for threshold in document["thresholds"])
     printed = recallbench("gate", cwd=workspace).stdout
     titles = [line for line in printed.splitlines() if line.endswith(":")]
-    assert titles == [title for title in ("falls short:", "inconclusive:", "holds:") if title in titles]
-    section = printed.partition("\ninconclusive:\n")[2].partition("\n\n")[0].splitlines()
+    assert titles == [title for title in ("falls short:", "can't be told:", "holds:") if title in titles]
+    section = printed.partition("\ncan't be told:\n")[2].partition("\n\n")[0].splitlines()
     assert [line.split()[0] for line in section] == ["result", *["night"] * open_]
-    assert f"; {open_} inconclusive" in printed.splitlines()[-1]
-    assert "**Inconclusive**\n\n| result" in recallbench("gate", "--format", "markdown", cwd=workspace).stdout
+    assert document["counts"]["can't be told"] == open_
+    assert not any(threshold["fails"] for threshold in document["thresholds"] if threshold["outcome"] == "inconclusive")
+    assert f", {open_} can't be told" in printed.splitlines()[-1]
+    assert "; what can't be told fails only with strict = true; " in printed.splitlines()[-1]
+    assert "**Can't be told**\n\n| result" in recallbench("gate", "--format", "markdown", cwd=workspace).stdout
     write(workspace, head + "strict = true\n" + drops, "results/night_20260102")
     code, strict = gate(workspace)
-    assert (code, {threshold["outcome"] for threshold in strict["thresholds"]} & {"inconclusive"}) == (1, set())
+    assert code == 1
+    assert strict["counts"] == document["counts"]
+    told = [threshold for threshold in strict["thresholds"] if threshold["outcome"] == "inconclusive"]
+    assert len(told) == open_
+    assert all(one["fails"] and one["note"].endswith("; `strict` forbids what can't be told") for one in told)
     write(workspace, 'baseline = "results/night_20260101"\n' + drops, "results/night_20260102")
-    assert "differ in embedder and store, which was not allowed" in refused(workspace)
+    message = refused(workspace)
+    assert "differ in embedder and store, which was not allowed" in message
+    assert 'if that is what you compare: allow = ["embedder", "store"]' in message
+
+
+def test_an_untold_threshold_is_a_third_state(workspace: Path) -> None:
+    """Four conversations decide nothing: it is told, and fails only where the result is strict."""
+    drop = '[result.night.drops]\n"mrr@50" = 0.01\n[result.night.at_least]\n"mrr@50" = 0.1\n'
+    head = 'baseline = "results/night_20260101"\nallow = ["embedder", "store"]\n'
+    write(workspace, head + drop, "results/night_20260102")
+    code, document = gate(workspace)
+    assert (code, document["passed"]) == (0, True)
+    assert document["counts"] == {"out of reach": 0, "falls short": 0, "can't be told": 1, "holds": 1}
+    states = [(threshold["outcome"], threshold["fails"]) for threshold in document["thresholds"]]
+    assert states == [("holds", False), ("inconclusive", False)]
+    line = recallbench("gate", cwd=workspace).stdout.splitlines()[-1]
+    assert line == (
+        "1 of 2 thresholds hold, 1 can't be told: mrr@50 drops less than 0.01 changed by -0.2025, 158 questions; "
+        "what can't be told fails only with strict = true; next: ask more questions, or allow a larger drop"
+    )
+    printed = recallbench("gate", "--format", "markdown", cwd=workspace).stdout
+    assert printed.startswith("### ❔ gate: 1 of 2 thresholds hold, 1 can't be told\n\n**Can't be told**\n")
+    sheet = recallbench("gate", "--format", "csv", cwd=workspace)
+    assert [row.split(",")[:2] for row in sheet.stdout.splitlines()] == [
+        ["state", "result"], ["can't be told", "night"], ["holds", "night"],
+    ]  # fmt: skip
+    assert sheet.stderr.splitlines()[-1] == line
+    page = recallbench("gate", "--format", "html", cwd=workspace).stdout
+    assert "<p>can&#x27;t be told:</p>" in page
+    write(workspace, head + "strict = true\n" + drop, "results/night_20260102")
+    code, document = gate(workspace)
+    assert (code, document["passed"], document["counts"]["can't be told"]) == (1, False, 1)
+    assert "; what can't be told fails here; " in recallbench("gate", cwd=workspace).stdout.splitlines()[-1]
 
 
 def test_a_threshold_out_of_reach_hides_none_of_the_others(workspace: Path) -> None:
@@ -120,7 +166,10 @@ def test_a_threshold_out_of_reach_hides_none_of_the_others(workspace: Path) -> N
     assert tables == ["out of reach", "falls short", "holds"]
     assert "precision@10 >= 0.8" in done.stdout
     assert "no ranking could keep it" in done.stdout
-    assert done.stdout.endswith("gate: 1 of 3 thresholds fall short; 1 out of reach\n")
+    assert done.stdout.splitlines()[-1] == (
+        "1 of 3 thresholds fall short, 1 out of reach: precision@10 >= 0.8 is 0.0956 (0.0878 to 0.1040), "
+        "158 questions; next: lower what no ranking could keep in recallbench.toml"
+    )
     done = recallbench("gate", "--format", "json", cwd=workspace)
     document = json.loads(done.stdout)
     assert (done.returncode, document["passed"]) == (2, False)
@@ -130,7 +179,8 @@ def test_a_threshold_out_of_reach_hides_none_of_the_others(workspace: Path) -> N
     # It fails the command even where all others hold.
     write(workspace, '[result.night.at_least]\n"precision@10" = 0.8\n"recall_any@10" = 0.8\n')
     done = recallbench("gate", cwd=workspace)
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (2, "gate: 1 of 2 thresholds hold; 1 out of reach")
+    assert done.returncode == 2
+    assert done.stdout.splitlines()[-1].startswith("1 of 2 thresholds hold, 1 out of reach: precision@10 >= 0.8 is ")
 
 
 def test_recommended_thresholds_apply_to_a_result_or_to_all(workspace: Path) -> None:
@@ -212,7 +262,7 @@ def test_a_missing_result_does_not_hide_the_others(workspace: Path) -> None:
     assert done.returncode == 3
     assert "recall_any@10 >= 0.1  0.8354" in done.stdout
     assert "day: missing: there is no result at days/*" in done.stdout
-    assert done.stdout.endswith("gate: the one threshold holds; no result of day\n")
+    assert done.stdout.splitlines()[-1].startswith("The one threshold holds; no result of day; next: make one first ")
     assert "recallbench: day: there is no result at days/*\n  found: nothing that it matches is a result" in done.stderr
     for words in (("--format", "markdown"), ("--format", "json"), ("day=days/none",)):
         done = recallbench("gate", *words, cwd=workspace)
@@ -256,7 +306,8 @@ def test_update_stores_the_baseline_and_replaces_with_the_option(workspace: Path
     write(workspace, 'baseline = "kept/base"\nallow = ["embedder", "store"]\n[result.night.drops]\n"mrr@50" = 0.01\n')
     assert "gate --update" in refused(workspace)
     done = recallbench("gate", "--update", cwd=workspace)
-    assert (done.returncode, done.stdout.endswith("kept/base: stored\n")) == (0, True)
+    assert (done.returncode, "kept/base: stored\n" in done.stdout) == (0, True)
+    assert done.stdout.endswith("\nThe baseline of night is stored; next: commit it, then: recallbench gate\n")
     first = {path.name: path.read_bytes() for path in (workspace / "kept/base").iterdir()}
     assert first == {path.name: path.read_bytes() for path in (workspace / "results/night_20260101").iterdir()}
     assert gate(workspace)[0] == 0

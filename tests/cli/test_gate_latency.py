@@ -118,9 +118,12 @@ def test_times_of_another_machine_are_not_compared(workspace: Path) -> None:
         assert (code, threshold["outcome"], threshold["observed"], threshold["by"]) == (0, "cannot tell", None, None)
         assert f"times of different machines say nothing: {words}" in threshold["note"]
     printed = recallbench("gate", cwd=workspace).stdout
-    assert "\ncannot tell:\n" in printed
-    assert printed.endswith("gate: 0 of 1 thresholds hold; of 1 this can't be told\n")
-    assert "**Cannot tell**" in recallbench("gate", "--format", "markdown", cwd=workspace).stdout
+    assert "\ncan't be told:\n" in printed
+    assert printed.splitlines()[-1] == (
+        "0 of 1 threshold holds, 1 can't be told: p95 warm / baseline <= 1.5; what can't be told fails only with "
+        "strict = true; next: read the notes above: they say what is lacking"
+    )
+    assert "**Can't be told**" in recallbench("gate", "--format", "markdown", cwd=workspace).stdout
     write(workspace, head + "strict = true\np95_ratio = 1.5\n")
     assert gate(workspace)[0] == 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 from pathlib import Path
@@ -25,6 +26,12 @@ def test_a_corpus_grows_by_its_other_haystacks(tmp_path: Path) -> None:
     assert second["estimates"][0]["chance"] < first["estimates"][0]["chance"]
     assert first["p95_ms"] >= first["p50_ms"] > 0
     assert "<svg" in (tmp_path / "plot.svg").read_text()
+    # The change from the smallest to the largest is paired over the same questions.
+    change = document["change"]
+    values = [size["estimates"][0]["value"] for size in document["sizes"]]
+    assert (change["measure"], change["n"]) == ("recall_any@10", 30)
+    assert change["difference"] == pytest.approx(values[1] - values[0], abs=1e-9)
+    assert document["conclusion"]["happened"].startswith("recall_any@10 ")
     run = recallbench("run", "canary-locomo", "--store", "bm25", "--limit", "30", "--folder", "r", cwd=tmp_path)
     assert run.returncode == 0
     metrics = json.loads((tmp_path / "r" / "metrics.json").read_text())
@@ -39,6 +46,16 @@ def test_a_labelled_set_grows_by_a_file(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert [line.split("|")[1].strip() for line in done.stdout.splitlines()[2:6]] == ["1x", "2x", "5x", "10x"]
     assert "distractors: more.jsonl, seed 42" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("**recall_any@10 stays at 1.0000 up to 10x")
+    sheet = recallbench(*words[:-2], "--format", "csv", "-q", cwd=tmp_path)
+    rows = list(csv.DictReader(sheet.stdout.splitlines()))
+    assert [row["size"] for row in rows] == ["1", "2", "5", "10"]
+    assert {row["recall_any@10"] for row in rows} == {"1.0"}
+    assert "recall_any@10 stays at 1.0000 up to 10x, for each of 3 questions; p95 " in sheet.stderr
+    page = recallbench(*words[:-2], "--format", "html", "-q", cwd=tmp_path).stdout
+    assert page.startswith("<!DOCTYPE html>")
+    assert page.count("<svg") == 1
+    assert "p95 is of 4 queries, and has no bound below 59" in page
 
 
 def test_a_file_of_distractors_is_no_registered_corpus(tmp_path: Path) -> None:

@@ -35,7 +35,11 @@ def test_an_entry_is_added_at_the_end(tmp_path: Path) -> None:
     text = (tmp_path / NAME).read_text()
     assert code == 0
     assert text.startswith(START)
-    assert text.endswith(out)
+    assert out == text.removeprefix(START).lstrip() + (
+        "\nHISTORY.md has 2 deviations on record from 2026-05-11 (limit: on every corpus); a VERIFIED result with them "
+        "can be published as such, and never under the protocol's name; next: recallbench cite DIR --as-deviation, or "
+        "recallbench audit DIR --publish\n"
+    )
     first, second = entries(text)
     assert first == entries(START)[0]
     assert (str(second.dated), second.title) == ("2026-05-11", "Another: title")
@@ -49,6 +53,53 @@ def test_a_new_file_begins_with_its_title(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     assert add(tmp_path / "sub", "--kind", "source", "--title", "U", "--text", "x")[0] == 0
     assert len(entries((tmp_path / NAME).read_text())) == 2
+
+
+def test_a_deviation_is_put_on_record_in_every_format(tmp_path: Path) -> None:
+    def added(title: str, *more: str) -> str:
+        words = ("--kind", "deviation", "--title", title, "--date", "2026-05-11", "--deviation", f"{title} on locomo")
+        code, out, errors = add(tmp_path, *words, *more)
+        assert code == 0, errors
+        return out
+
+    said = (
+        "A departure from the frozen rules: results made so are cited as deviations, never under the protocol's name."
+    )
+    ending = (
+        "HISTORY.md has {} on locomo on record from 2026-05-11; a VERIFIED result with them can be published as such, "
+        "and never under the protocol's name; next: recallbench cite DIR --as-deviation, or "
+        "recallbench audit DIR --publish"
+    )
+    written = "## 2026-05-11: {0}\n\n" + said + "\n\n- Deviation: {0} on locomo\n\n"
+    assert added("limit") == written.format("limit") + ending.format("limit") + "\n"
+    assert added("scope", "--format", "markdown") == written.format("scope") + f"**{ending.format('scope')}**\n"
+    assert added("depth", "--format", "csv") == "deviation,corpus\ndepth,locomo\n"
+    assert f"<strong>{ending.format('time').replace(chr(39), '&#x27;')}</strong>" in added("time", "--format", "html")
+    document = json.loads(added("store bm25", "--json"))
+    assert document.pop("conclusion")["text"] == ending.format("store bm25")
+    assert document == {
+        "file": "HISTORY.md",
+        "kind": "deviation",
+        "date": "2026-05-11",
+        "title": "store bm25",
+        "text": said,
+        "deviations": [{"name": "store bm25", "corpus": "locomo", "text": "store bm25 on locomo"}],
+    }
+    assert deviations_named((tmp_path / NAME).read_text(), "locomo") == {
+        "limit",
+        "scope",
+        "depth",
+        "time",
+        "store bm25",
+    }
+    assert deviations_named((tmp_path / NAME).read_text(), "longmemeval") == frozenset()
+
+
+def test_a_change_ends_with_what_to_do_next(tmp_path: Path) -> None:
+    words = ("--kind", "source", "--title", "T", "--text", "x", "--date", "2026-05-11")
+    assert add(tmp_path, *words)[1].splitlines()[-1] == (
+        "HISTORY.md has the entry of 2026-05-11, T; next: git add HISTORY.md"
+    )
 
 
 def test_the_impact_is_measured(results: Path, tmp_path: Path) -> None:
@@ -94,6 +145,7 @@ def test_an_invalid_entry_is_refused(results: Path, tmp_path: Path) -> None:
     assert "is no date" in refused(*base, "--text", "x", "--date", "yesterday")
     assert "can't be read" in refused(*base, "--deviation", "embedder on locomo")
     assert "this entry says nothing" in refused(*base)
+    assert "no deviation is named" in refused("--kind", "deviation", "--title", "T", "--text", "x")
     assert "needs its kind" in refused("--title", "T")
     assert "needs two results" in refused(*base, "--before", results / "a")
     assert "are the same" in refused(*base, "--before", results / "a", "--after", results / "a")

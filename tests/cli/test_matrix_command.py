@@ -108,8 +108,19 @@ def test_cells_are_results_with_cost_letters_and_paired_tests_beside_them(worksp
     speed = 1000 * first["effort"]["seconds"] / 64
     assert float(rows["python:enc:exact"]["per_cpu_second"]) == pytest.approx(1 / speed)
     assert sheet.stdout == (folder / "cells.csv").read_text()
+    assert sheet.stderr.splitlines()[-1].startswith("On labelled/team ")
     shown = recallbench("matrix", "--show", folder, cwd=workspace).stdout
-    assert shown == done.stdout.replace("page: out/", f"page: {workspace}/out/")
+    assert shown == done.stdout.replace(" out/", f" {workspace}/out/")
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith("On labelled/team python:enc:exact leads, recall_any@10 1.0000, not told apart from BM25; ")
+    # What it says next can be pasted.
+    command = last.partition("; next: which questions differ: ")[2].split()
+    assert command[:2] == ["recallbench", "compare"]
+    assert all((workspace / place / "metrics.json").is_file() for place in command[2:])
+    page = recallbench("matrix", "--show", folder, "--format", "html", cwd=workspace).stdout
+    assert page.startswith("<!DOCTYPE html>")
+    assert page.count("<svg") == 1
+    assert page.count(" leads, ") == 1
     assert "team: 200 questions, 200 segments\n" in shown
     assert "by a probe that embeds 64 segments of the corpus anew, whatever the cache holds (" in shown
     assert (folder / "matrix.svg").read_text().count("<circle") == 2 + 1  # the last one is in the legend
@@ -164,7 +175,7 @@ def test_a_cell_that_fails_is_named_and_the_others_go_on(workspace: Path) -> Non
     cells = document(folders(workspace)[0])["cells"]
     assert [bool(cell["failure"]) for cell in cells] == [True, False, True, True]
     assert [corpus["n"] for corpus in document(folders(workspace)[0])["corpora"]] == [200, 0]
-    failed = [line.partition(": ")[0] for line in done.stdout.splitlines() if " failed: " in line]
+    failed = [line.partition(": ")[0] for line in done.stdout.splitlines()[:-1] if " failed: " in line]
     assert failed == [
         "python:enc:fails on labelled/team failed",
         "python:enc:fails on locomo failed",
@@ -173,7 +184,10 @@ def test_a_cell_that_fails_is_named_and_the_others_go_on(workspace: Path) -> Non
     words_of_it = document(folders(workspace)[0])["environment"]["command"]
     assert words_of_it[:3] == ["recallbench", "matrix", "--corpora=labelled/team,locomo"]
     assert str(workspace) not in (folders(workspace)[0] / "matrix.json").read_text()
-    assert done.stdout.endswith("1 of 4 cells were measured; the same command tries the others alone again.\n")
+    assert done.stdout.endswith(
+        "; 3 of 4 cells failed: python:enc:fails on labelled/team, python:enc:fails on locomo and python:enc:same on "
+        "locomo; next: the same command tries the cells that failed again\n"
+    )
     assert recallbench("matrix", "--show", folders(workspace)[0], cwd=workspace).returncode == 1
 
 

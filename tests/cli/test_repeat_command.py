@@ -52,12 +52,24 @@ def test_runs_that_agree_have_no_spread(tmp_path: Path) -> None:
     assert [entry["inside"] for entry in document["bands"]] == [None, None]
     assert "no band registered for recall@10 on canary-locomo" in done.stdout
     assert "warm: none: the store holds one haystack at a time" in done.stdout
+    # Nothing of the canary is the protocol's, and nothing of it is said; repeat.md has it.
+    assert "pgmnemo" not in done.stdout
+    assert "store: bm25 instead of pgmnemo" in (folder / "repeat.md").read_text()
+    assert done.stdout.splitlines()[-1] == (
+        "2 cold runs give the same rankings, to the last score; so no noise of the store is seen, and one run will do "
+        "(vectors were computed once); next: hold it against another system: recallbench compare "
+        f"{folder.relative_to(tmp_path)}/run_1 OTHER"
+    )
     # Each run is an ordinary result.
     audited = recallbench("audit", folder / "run_2", cwd=tmp_path)
     assert "pass" in audited.stdout
     assert json.loads((folder / "run_1/metrics.json").read_text())["seed"] == 42
-    again = recallbench("repeat", "2", "canary-locomo", "--store", "bm25", "--out", "o", "--label", "x", cwd=tmp_path)
-    assert again.returncode == 0
+    words = ("repeat", "2", "canary-locomo", "--store", "bm25", "--out", "o", "--label", "x", "--json", "-q")
+    again = recallbench(*words, cwd=tmp_path)
+    assert (again.returncode, again.stderr) == (0, "")
+    printed = json.loads(again.stdout)
+    assert printed.pop("conclusion")["happened"] == "2 cold runs give the same rankings, to the last score"
+    assert printed == document
     assert len(list((tmp_path / "o").iterdir())) == 2
 
 
@@ -67,7 +79,9 @@ def test_a_filled_store_is_searched_again_warm(tmp_path: Path) -> None:
     done = recallbench(*words, "--out", "o", "-q", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     folder, document = summary(tmp_path / "o")
-    assert json.loads(done.stdout) == document
+    printed = json.loads(done.stdout)
+    assert printed.pop("conclusion")["happened"].startswith("2 cold and 2 warm runs give the same rankings")
+    assert printed == document
     assert [entry["name"] for entry in document["passes"]] == ["run_1", "run_2", "warm_1", "warm_2"]
     raw = (folder / "run_1/raw_retrievals.jsonl").read_bytes()
     assert (folder / "warm_2.jsonl").read_bytes() == raw
@@ -106,7 +120,7 @@ def test_the_spread_and_the_flips_of_runs_that_differ(tmp_path: Path) -> None:
     assert {entry["question_id"]: entry["first_gold"] for entry in document["moved"]} == moved
     flips = {name for name, first_ranks in moved.items() if len({(rank or 99) <= 10 for rank in first_ranks}) > 1}
     assert {entry["question_id"] for entry in document["moved"] if len(set(entry["found"])) > 1} == flips
-    assert f"{len(flips)} of 158 questions flip at 10" in done.stdout
+    assert f"{len(flips)} of 158 questions flip at 10" in done.stdout.splitlines()[-1]
     assert flips
 
 
@@ -118,12 +132,13 @@ def test_a_spread_beyond_the_band_is_exit_1(locomo_file: Path, tmp_path: Path) -
     env = {"LOCOMO_DATA_DIR": str(locomo_file.parent)}
     done = recallbench(*words, cwd=tmp_path, env=env)
     assert done.returncode == 1
-    assert "outside the band" in done.stdout
+    assert "outside the band of 0.01 of recall_any@10 and 0.015 of mrr@50" in done.stdout.splitlines()[-1]
     _, document = summary(tmp_path / "o")
     assert [(band["width"], band["inside"]) for band in document["bands"]] == [(0.01, False), (0.015, False)]
     calm = recallbench("repeat", "2", "locomo", "--store", "bm25", "--out", "p", cwd=tmp_path, env=env)
     assert calm.returncode == 0
     assert calm.stdout.count("inside the band") == 2
+    assert "store: bm25 instead of pgmnemo" in calm.stdout
     limited = recallbench(*words[:-1], "q", "--limit", "50", cwd=tmp_path, env=env)
     assert limited.returncode == 0
     assert "not applicable: only 50 of the questions were asked" in limited.stdout
@@ -189,6 +204,7 @@ def test_a_killed_repeat_is_resumed(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert sorted(path.name for path in left.iterdir()) == ["repeat.json", "repeat.md", "run_1", "run_2"]
     assert (left / "run_1/timings.jsonl").read_bytes() == before
+    assert "to the last score; 1 of the runs from before an interruption; so " in done.stdout
     assert json.loads((left / "repeat.json").read_text()) == document
     for finished, message in ((left, "a finished one"), (tmp_path / "none", "no plan.json")):
         again = recallbench(*words, "--resume", finished, cwd=tmp_path)

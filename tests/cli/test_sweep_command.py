@@ -115,7 +115,7 @@ def test_a_point_that_fails_is_named_and_the_others_go_on(tmp_path: Path) -> Non
     assert first["estimate"] is None
     assert second["estimate"]["n"] == 20
     assert "p1 (set.broken = 1) failed: " in done.stdout
-    assert done.stdout.endswith("Not whole: some points failed; the same command tries those alone again.\n")
+    assert "; 1 of 2 points failed; next: the same command tries those alone again\n" in done.stdout
     (tmp_path / "memory.py").write_text(FAILING.replace("if broken:", "if False:"))
     assert recallbench(*words, cwd=tmp_path).returncode == 0
     assert [point["kept"] for point in document(tmp_path, -1)["points"]] == [False, True]
@@ -138,7 +138,16 @@ def test_a_race_drops_what_is_worse_and_the_choice_is_told_by_questions_held_out
     choice = swept["choice"]
     assert (choice["chosen"], choice["set"], choice["shown"]) == ("p2", ["p2"], True)
     assert choice["gain"] == round(1 - baseline["held_out"]["value"], 10) > 0
-    assert "Take p2 (set.hidden = 0): held-out recall_any@10 1.0000" in done.stdout
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith("Take p2 (set.hidden = 0): held-out recall_any@10 1.0000 (0.9542 to 1.0000), n 80, +0.0")
+    assert " against the baseline, p95 0." in last
+    assert "; the race told 2 others from it, 95% sure; that it differs from the baseline is not shown; " in last
+    # What it says next can be pasted.
+    command = last.partition("; next: ")[2].partition("; then ")[0]
+    assert command == "recallbench evaluate team --store python:memory:open_memory --set hidden=0"
+    assert recallbench(*command.split()[1:], "--folder", "taken", "-q", cwd=tmp_path).returncode == 0
+    metrics = json.loads((tmp_path / "taken/metrics.json").read_text())
+    assert metrics["headline"][0]["estimate"]["value"] == 1.0
     asked = sum(point["dropped_after"] or 120 for point in (first, second, third))
     assert swept["race"]["saved"] == 3 * 120 - swept["race"]["asked"] >= 3 * 120 - asked > 0
     # Asked everything, the same points have the same figures on the questions to choose by.
@@ -160,7 +169,10 @@ def test_only_what_keeps_the_gates_is_chosen(tmp_path: Path) -> None:
     assert swept["race"]["why_not"].startswith("a point that the race drops might be the best")
     none = recallbench(*words, "--gate", "p95 < 0.000001ms", cwd=tmp_path)
     assert none.returncode == 1
-    assert "Nothing is chosen: no point keeps every gate; p95 < 1e-06ms turns away 3 of 3.\n" in none.stdout
+    assert (
+        "Nothing is chosen: no point keeps every gate; p95 < 1e-06ms turns away 3 of 3; next: weaken the gate that "
+        "turns most away, or add points to the file\n"
+    ) in none.stdout
     for gate, found in (
         ("recall_frac@10 >= 2", "nothing can keep"),
         ("precision@10 >= 0.2", "at most 0.1000, what the best possible rankings reach here"),
@@ -180,7 +192,9 @@ def test_a_gate_against_a_baseline_that_failed_chooses_nothing(tmp_path: Path) -
     (tmp_path / "memory.py").write_text(broken)
     done = recallbench("sweep", "tune.toml", "team", "-q", "--gate", "p95 <= baseline", cwd=tmp_path)
     assert done.returncode == 1
-    assert "Nothing is chosen: the baseline has no figures, so nothing can be held to it." in done.stdout
+    assert "Nothing is chosen: the baseline has no figures, so nothing can be held to it; 1 of 4 points failed;" in (
+        done.stdout
+    )
 
 
 def test_a_part_that_is_too_small_to_choose_by_is_said_before(tmp_path: Path) -> None:
@@ -190,6 +204,13 @@ def test_a_part_that_is_too_small_to_choose_by_is_said_before(tmp_path: Path) ->
     assert "the part to tune by is too small to choose" in done.stderr
     assert "All questions are in one cluster: none can be held out, and no choice is sure.\n" in done.stdout
     assert document(tmp_path)["choice"]["shown"] is False
+    last = done.stdout.splitlines()[-1]
+    assert " on the questions that chose it, p95 " in last
+    assert "; no question is held out, so its worth is flattered by the choice; " in last
+    assert "recall_any@k" not in last
+    assert last.startswith("No point is seen better than the baseline: p4 (rrf.k = 60, k = 10) is the same system, ")
+    command = "recallbench run canary-locomo --pipeline FILE, where its file has rrf.k = 60"
+    assert last.endswith(f"; next: keep it, and hold it in CI: {command}; then recallbench gate --init")
 
 
 @pytest.mark.parametrize(
@@ -245,11 +266,18 @@ def test_a_dry_run_asks_little_and_says_what_the_whole_takes(tmp_path: Path) -> 
     (tmp_path / "tune.toml").write_text(GRID.replace("[1, 60]", "[7, 60]"))
     done = recallbench("sweep", "tune.toml", "--dry-run", cwd=tmp_path)
     assert done.returncode == 0
-    head, _, *rows, last = done.stdout.splitlines()
+    head, _, *rows, blank, last = done.stdout.splitlines()
     assert head == "dry run of tune: 5 points, 3 of them kept"
     assert [row.split()[-1] == "kept" for row in rows] == [False, False, True, True, True]
+    assert blank == ""
     assert last.startswith("The sweep takes about 0:0")
-    assert last.endswith("less what a race saves: estimated from 20 questions a point.")
+    assert last.endswith(
+        "less what a race saves; estimated from 20 questions a point; next: the same command without --dry-run"
+    )
+    told = json.loads(recallbench("sweep", "tune.toml", "--dry-run", "--json", "-q", cwd=tmp_path).stdout)
+    assert [point["kept"] for point in told["points"]] == [False, False, True, True, True]
+    assert told["points"][0]["parameters"] == {"rrf.k": "7", "k": "5"}
+    assert told["conclusion"]["belief"] == "estimated from 20 questions a point"
     # Nothing was written, and nothing kept of so few questions.
     assert len(list((tmp_path / "out").iterdir())) == 1
     assert len(list((tmp_path / "cache").rglob("*.json.gz"))) == 2
@@ -322,9 +350,14 @@ def test_a_sweep_is_printed_in_every_format(tmp_path: Path) -> None:
     rows = list(csv.DictReader(recallbench(*words, "csv", cwd=tmp_path).stdout.splitlines()))
     assert [row["point"] for row in rows] == ["p1", "p2", "p3", "baseline"]
     page = recallbench(*words, "markdown", cwd=tmp_path).stdout
-    assert page.startswith(
-        "# Sweep tune on labelled/team: 4 points\n\nTake p2 (set.hidden = 0): held-out recall_any@10"
-    )
+    said = "Take p2 (set.hidden = 0): held-out recall_any@10"
+    assert page.startswith("# Sweep tune on labelled/team: 4 points\n\nChosen by 120 questions")
+    assert page.splitlines()[-1].startswith(f"**{said}")
+    report = max((tmp_path / "out").iterdir(), key=lambda path: path.stat().st_mtime_ns) / "report.md"
+    assert report.read_text().startswith(f"# Sweep tune on labelled/team: 4 points\n\n{said}")
+    web = recallbench(*words, "html", cwd=tmp_path).stdout
+    assert web.startswith("<!DOCTYPE html>")
+    assert web.count(said) == 1
     chart = page.partition("```mermaid\n")[2].partition("```")[0].splitlines()
     assert chart[0] == "xychart-beta"
     assert sorted(chart[2].removeprefix("    x-axis [").removesuffix("]").split(", ")) == ["baseline", "p2"]

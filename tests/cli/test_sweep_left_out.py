@@ -17,11 +17,24 @@ def test_combinations_that_cannot_go_together_are_left_out_and_told(tmp_path: Pa
     assert done.returncode == 0
     assert "2 of 4 combinations are left out: --set index=exact has no use for --set ef_search" in done.stderr
     assert "ef_search 10 caps every answer at 10 of the 50 hits asked for" in done.stderr
+    last = done.stdout.splitlines()[-1]
+    assert "; 2 combinations left out; next: " in last
+    assert (
+        " recallbench run canary-locomo --store pgvector --embedder hash --set weights=cosine --set index=hnsw" in last
+    )
     points = json.loads(next((tmp_path / "out").glob("*/sweep.json")).read_text())["points"]
     assert [(point["name"], point["parameters"]) for point in points] == [
         ("p3", {"set.index": "hnsw", "set.ef_search": "10"}),
         ("p4", {"set.index": "hnsw", "set.ef_search": "60"}),
     ]
+
+
+def test_a_dry_run_counts_combinations_that_are_left_out(tmp_path: Path) -> None:
+    swept = '[parameters]\n"set.index" = ["exact", "hnsw"]\n"set.ef_search" = [60]\n'
+    (tmp_path / "index.toml").write_text(RUN + swept)
+    done = recallbench("sweep", "index.toml", "--dry-run", "-q", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "; 1 combination left out; next: the same command without --dry-run" in done.stdout.splitlines()[-1]
 
 
 def test_a_value_that_goes_with_nothing_is_an_error(tmp_path: Path) -> None:

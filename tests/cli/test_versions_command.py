@@ -42,6 +42,14 @@ def test_versions_side_by_side(server: str, tmp_path: Path) -> None:
         assert f"| [{name}](../{result}/report.md) | {value:.4f} |" in (folder / "versions.md").read_text()
     assert any(line.startswith(f"{BROKEN} ") and "not installed: pgmnemo" in line for line in table)
     assert any(line.startswith("1.0 – 2.0  mrr@50") for line in table)
+    assert (
+        f"; {BROKEN} was not measured (not installed); next: which questions changed: recallbench compare "
+        in (table[-1])
+    )
+    # Of a corpus that is not the protocol's it says nothing of the protocol's system; the files do.
+    assert "canonical" not in done.stdout
+    assert "instead of dragon-plus" not in done.stdout
+    assert "- canonical: none of them" in (folder / "versions.md").read_text()
     assert databases(server) == set()
     # Results hold neither the password nor a folder of this machine.
     for path in (tmp_path / "results").rglob("*.*"):
@@ -53,10 +61,13 @@ def test_versions_side_by_side(server: str, tmp_path: Path) -> None:
 def test_all_versions_measured_is_exit_0_and_settings_may_come_from_files(server: str, tmp_path: Path) -> None:
     (tmp_path / "set.toml").write_text('corpus = "canary-locomo"\nembedder = "hash"\nlimit = 5\nquiet = true\n')
     env = {"PGMNEMO_DSN": server, "RECALLBENCH_RESULTS": "kept"}
-    done = recallbench("versions", "2.0", "--config", "set.toml", cwd=tmp_path, env=env)
+    done = recallbench("versions", "2.0", "--config", "set.toml", "--format", "markdown", cwd=tmp_path, env=env)
     assert (done.returncode, done.stderr) == (0, "")
     assert "5 questions of canary-locomo" in done.stdout
     assert "Fewer than two versions were measured" in done.stdout
+    assert done.stdout.splitlines()[-1] == (
+        "**Only 2.0 was measured, so nothing is compared; next: name another version that the server offers**"
+    )
     assert len(list((tmp_path / "kept/canary-locomo/results").iterdir())) == 2
 
 

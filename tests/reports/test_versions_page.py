@@ -3,9 +3,21 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
+from pathlib import Path
 
-from recallbench.reports.versions import PairPart, PrimaryPart, VersionPart, Versions, markdown, reading, version_table
-from recallbench.reports.versions_page import render
+import pytest
+
+from recallbench.reports.versions import (
+    PairPart,
+    PrimaryPart,
+    VersionPart,
+    Versions,
+    conclusion,
+    markdown,
+    reading,
+    version_table,
+)
+from recallbench.reports.versions_page import printed, render
 from recallbench.results.metrics import EstimatePart
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -222,3 +234,70 @@ def test_a_folder_is_linked_as_a_path_and_a_version_draws_no_line_of_its_own() -
     assert "(javascript%3Aalert%281%29//%22%3E%3Cb%3E%29/report.md)" in table
     assert "\x1b" not in page + table
     assert "\n## CANONICAL" not in table
+
+
+RESULTS = {"0.1": Path("o/0.1"), "0.3": Path("o/0.3 b")}
+COMPARE = "next: which questions changed: recallbench compare o/0.1 'o/0.3 b'"
+BOTH = (version("0.1", 0.8), version("0.3", 0.82))
+
+
+def corrected(pair: PairPart, **changes: float | int | None) -> PairPart:
+    return pair.model_copy(update=changes)
+
+
+@pytest.mark.parametrize(
+    ("versions", "text", "tone"),
+    [
+        (
+            TWO,
+            "0.1 to 0.3 recall_any@10 +0.0136 (+0.0086 to +0.0187), p 0.0019; 1982 questions; p is corrected for 1 "
+            f"test; 0.2 was not measured (not installed); {COMPARE}",
+            "open",
+        ),
+        (
+            summary(*BOTH, pairs=(neighbours(0.01, 0.002, 27),) * 3),
+            "0.1 to 0.3 recall_any@10 +0.0136 (+0.0086 to +0.0187), p 0.0100; 0.1 to 0.3 recall_any@10 +0.0136 "
+            "(+0.0086 to +0.0187), p 0.0100; 1 more of the table; 1982 questions; p is corrected for 3 tests; "
+            f"{COMPARE}",
+            "good",
+        ),
+        (
+            summary(*BOTH, pairs=(corrected(neighbours(0.04, 0.002, 27), p_holm=0.08),) * 2),
+            "No neighbours of 0.1, 0.3 are shown to differ in recall_any@10: at most 0.1 to 0.3 recall_any@10 +0.0136 "
+            "(+0.0086 to +0.0187), p 0.0800; one of 0.0070 is found four times in five; 0.1 to 0.3 recall_any@10: the "
+            "interval excludes 0, yet p decides: it is corrected for 2 tests, and the interval is not; "
+            f"{COMPARE}",
+            "good",
+        ),
+        (
+            summary(*BOTH, pairs=(corrected(neighbours(0.5, 0.5, 2), low=-0.1),)),
+            "No neighbours of 0.1, 0.3 are shown to differ in recall_any@10: at most 0.1 to 0.3 recall_any@10 +0.0136 "
+            "(-0.1000 to +0.0187), p 0.5000; that shows nothing: too few clusters differ for 1 test; "
+            f"{COMPARE}",
+            "good",
+        ),
+        (
+            summary(*BOTH, pairs=(corrected(neighbours(1.0, 1.0, 0), low=None, difference=0.0),)),
+            f"No question's recall_any@10 differs between 0.1 and 0.3, 1982 questions; {COMPARE}",
+            "good",
+        ),
+        (
+            summary(version("0.1", 0.8), version("0.2", None, "x")),
+            "Only 0.1 was measured, so nothing is compared; 0.2 was not measured (not installed); next: name another "
+            "version that the server offers",
+            "open",
+        ),
+    ],
+)
+def test_versions_end_with_the_neighbours_that_differ(versions: Versions, text: str, tone: str) -> None:
+    concluded = conclusion(versions, RESULTS)
+    assert (str(concluded), concluded.tone) == (text, tone)
+
+
+def test_a_sheet_has_each_version_with_its_difference_from_the_one_before() -> None:
+    assert printed(TWO, Path("o"), RESULTS).render("csv") == (
+        "version,status,measure,value,low,high,before,difference,difference low,difference high,p,p (Holm)\n"
+        "0.1,measured,recall_any@10,0.8,0.77,0.8300000000000001,,,,,,\n"
+        "0.2,not installed,,,,,,,,,,\n"
+        "0.3,measured,recall_any@10,0.82,0.7899999999999999,0.85,0.1,0.0136,0.0086,0.0187,0.00195,0.00195\n"
+    )

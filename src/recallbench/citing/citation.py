@@ -17,6 +17,7 @@ from recallbench.escaping.terminal import visible
 from recallbench.protocol.frozen import load, read_data
 from recallbench.reports.cells import interval
 from recallbench.reports.own_encoder import encoder_words
+from recallbench.reports.table import Table
 from recallbench.results.metrics import EstimatePart, HeadlinePart
 from recallbench.results.result import Result, repository_path
 
@@ -151,7 +152,7 @@ def text(citation: Citation, markdown: bool = False) -> str:
         ]
     else:
         lines = [f"{metrics.protocol.cited_as}: {what} ({result.version})."]
-    lines = [_escaped(line, markdown) for line in (*lines, *_disclosure(metrics.corpus.name))]
+    lines = [_escaped(line, markdown) for line in (*lines, *substitution_lines(metrics.corpus.name))]
     lines.append("")
     for headline in result.headline:
         lines.append(_line(citation, citation.cited, headline.estimate, headline, markdown))
@@ -163,7 +164,8 @@ def text(citation: Citation, markdown: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _disclosure(corpus: str) -> list[str]:
+def substitution_lines(corpus: str) -> list[str]:
+    """Return what is told of every result whose embedder stands in for the paper's, by the protocol itself."""
     known = read_data().frozen["substitution"]
     if corpus != known["corpus"]:
         return []
@@ -253,3 +255,22 @@ def document(citation: Citation) -> dict[str, object]:
         ],
         "text": text(citation),
     }
+
+
+def sheet(citation: Citation) -> Table:
+    """Return the figures of the citation as rows."""
+    rows = [
+        (
+            side.path,
+            headline.estimate.measure,
+            f"{headline.estimate.value:.10g}",
+            *("" if end is None else f"{end:.10g}" for end in (headline.estimate.low, headline.estimate.high)),
+            str(headline.estimate.n),
+            side.result.version,
+            side.result.manifest_sha256,
+        )
+        for side in (citation.cited, citation.previous)
+        if side is not None
+        for headline in side.result.headline
+    ]
+    return Table(("folder", "measure", "value", "low", "high", "n", "version", "manifest sha256"), rows)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, cast
 
+from recallbench.citing.declaration import Declaration
+from recallbench.citing.rule_words import is_rule
 from recallbench.protocol.frozen import load
 from recallbench.scoring.measures.mrr import Mrr
 from recallbench.scoring.measures.registry import OTHERS, measure_names, measures_called, name_pattern
@@ -16,6 +18,8 @@ Role = Literal["value", "chance", "ceiling", "bm25"]
 
 _SHARE = r"(?:\d{1,3}(?:\.\d+)?\s?(?:%|per\s?cent\b)|0?\.\d+|0,\d{2,}|1\.0+)"
 _PAIR = r"(?:A\s*(?:to|–|—|-|,)\s*A|B\s*(?:to|–|—|-|,)\s*B\s?%)".replace("A", _SHARE).replace("B", r"\d{1,3}(?:\.\d+)?")
+PAIR = re.compile(rf"[\[(]?\s*{_PAIR}\s*[\])]?", re.IGNORECASE)
+"""The two ends of an interval, and nothing else."""
 SHARE = re.compile(rf"(?<![\w.,/@]){_SHARE}(?![\w%/]|[.,]\d)", re.IGNORECASE)
 PLAIN_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 MEASURE = re.compile(
@@ -60,11 +64,11 @@ _OTHERWISE = re.compile(
 """The words behind a number of another thing, or of another time."""
 _OF_ANOTHER_THING = re.compile(
     r"\b(?:before|earlier|previously|until|last (?:week|month|release|version)|(?:in|with) v?\d+\.\d+\.\d+|without"
-    r"|targets?|goals?|thresholds?|gate|requires?|minimum|bound|band|noise|error|worst|drops"
-    r"|(?:changes?|differences?|gains?|drop|loss|rise|regression|improvement|increase|decrease) (?:of|in|on|for))\b|Δ",
+    r"|noise|error|worst|(?:changes?|differences?|gains?|drop|loss|rise|regression|improvement|increase|decrease)"
+    r" (?:of|in|on|for))\b|Δ",
     re.IGNORECASE,
 )
-"""The words before a measure whose figure is no result's: of another time or setting, a rule or a difference."""
+"""The words before a measure whose figure is no result's: of another time or setting, or a difference."""
 _DEPTH = re.compile(r"(?:\btop[- ]?|\bk\s*[=:]\s*|(?<!\w)@\s?)\d+", re.IGNORECASE)
 
 
@@ -105,12 +109,22 @@ class CitedFigure:
     sentence: str = ""
     interval: tuple[str, ...] = ()
     count: str = ""
+    is_rule: bool = False
+    """It is a threshold or a target, which claims nothing of a result."""
     line: int = 0
     folders: Sequence[NamedFolder] = ()
     row: str = ""
     """The label of its row in a table."""
     section: str = ""
     """All that stands under the same heading."""
+    around: str = ""
+    """What stands under the same heading and right under those above it."""
+    headings: Sequence[str] = ()
+    """The headings that it stands under, the nearest first."""
+    nearby: Sequence[NamedFolder] = ()
+    """The folders that are named somewhere under those headings, where none is named for it."""
+    declared: Declaration | None = None
+    """What the text says of where figures here are from."""
 
 
 def figures_in(sentence: str) -> list[CitedFigure]:
@@ -119,11 +133,18 @@ def figures_in(sentence: str) -> list[CitedFigure]:
     for clause in _CLAUSE.finditer(sentence):
         inside = _figures_of_clause(sentence, *clause.span())
         for figure in inside:
+            figure.is_rule = _is_rule(figure, sentence, clause.start())
             figure.clause, figure.sentence, figure.is_alone = clause[0], sentence, len(inside) == 1
             count = _COUNT.search(sentence, figure.start, clause.end()) or _COUNT.search(sentence, 0, figure.start)
             figure.count = count["count"] if count else ""
         figures += inside
     return figures
+
+
+def _is_rule(figure: CitedFigure, sentence: str, start: int) -> bool:
+    """Return whether a figure is a threshold or a target by the words before, between or behind."""
+    before = figure.before if figure.names and figure.between else sentence[start : figure.start]
+    return is_rule(before, figure.between, sentence[figure.start + len(figure.value) :])
 
 
 def _figures_of_clause(sentence: str, start: int, end: int) -> list[CitedFigure]:
@@ -202,6 +223,11 @@ def without_names(text: str, names: Iterable[str]) -> str:
     for name in sorted(names, key=len, reverse=True):
         text = re.sub(rf"(?<![\w-]){re.escape(name)}(?!\w)", " ", text, flags=re.IGNORECASE)
     return text
+
+
+def names_in(text: str, names: Iterable[str]) -> list[str]:
+    """Return those of the names that a text has."""
+    return [name for name in names if re.search(rf"(?<![\w-]){re.escape(name)}(?!\w)", text, re.IGNORECASE)]
 
 
 def has_depth_apart(figure: CitedFigure) -> bool:

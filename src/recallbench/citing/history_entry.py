@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
@@ -15,14 +16,17 @@ from recallbench.escaping.markdown import code, inline
 from recallbench.protocol.history import DeviationRecord, HistoryEntry, with_entry
 from recallbench.reports.cells import figure
 from recallbench.reports.own_encoder import encoder_words
+from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.table import Table
 from recallbench.results.result import Result, open_unchanged
 from recallbench.whole_file import write_errors, write_whole
 
-Kind = Literal["source", "methodology"]
+Kind = Literal["source", "methodology", "deviation"]
 KINDS: dict[Kind, str] = {
     "source": "A change of the source: of the system under test, or of this program.",
     "methodology": "A change of the methodology: of how results are made or counted.",
+    "deviation": "A departure from the frozen rules: results made so are cited as deviations, never under the "
+    "protocol's name.",
 }
 
 
@@ -36,6 +40,12 @@ def entry(
     file: Path,
 ) -> HistoryEntry:
     """Return the entry, with a table of its impact for two result folders; raises UsageError where it says nothing."""
+    if kind == "deviation" and not records:
+        raise UsageError(
+            "no deviation is named",
+            expected="--deviation 'KIND NAME on CORPUS' with --kind deviation, as an audit names it",
+            remedy="--deviation 'embedder minilm on locomo', or 'limit on locomo' for a kind without a name",
+        )
     if not title.strip() or not (text.strip() or records or folders):
         raise UsageError(
             "this entry says nothing",
@@ -48,6 +58,35 @@ def entry(
     return HistoryEntry(
         dated, title.strip(), "\n\n".join(part for part in parts if part), tuple(dict.fromkeys(records))
     )
+
+
+def conclusion(new: HistoryEntry, file: Path) -> Conclusion:
+    """Return how adding an entry ends: what is on record now, and what it lets one do."""
+    if not new.records:
+        return Conclusion(f"{file} has the entry of {new.dated}, {new.title}", "", f"git add {shlex.quote(str(file))}")
+    number = len(new.records)
+    recorded = str(new.records[0]) if number == 1 else f"{number} deviations"
+    everywhere = [record.name for record in new.records if not record.corpus]
+    on_all = f" ({', '.join(everywhere)}: on every corpus)" if everywhere else ""
+    return Conclusion(
+        f"{file} has {recorded} on record from {new.dated}{on_all}",
+        "a VERIFIED result with them can be published as such, and never under the protocol's name",
+        "recallbench cite DIR --as-deviation, or recallbench audit DIR --publish",
+    )
+
+
+def document(kind: Kind, new: HistoryEntry, file: Path) -> dict[str, object]:
+    """Return the entry for a program."""
+    return {
+        "file": str(file),
+        "kind": kind,
+        "date": str(new.dated),
+        "title": new.title,
+        "text": new.body,
+        "deviations": [
+            {"name": record.name, "corpus": record.corpus or None, "text": str(record)} for record in new.records
+        ],
+    }
 
 
 def impact(before: Result, after: Result, file: Path) -> str:

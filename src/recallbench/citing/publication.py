@@ -21,6 +21,13 @@ def deviation(text: str) -> Deviation:
     return Deviation(kind, detail)
 
 
+def lacking(deviations: Iterable[str], corpus: str, folder: Path, history: Path | None = None) -> list[str]:
+    """Return the names of the deviations that HISTORY.md, by default the nearest above the folder, does not record."""
+    file = history or nearest(folder)
+    missing = unrecorded(map(deviation, deviations), "" if file is None else read_text(file), corpus)
+    return [one.name for one in missing]
+
+
 def published(deviations: Iterable[str], corpus: str, folder: Path, history: Path | None = None) -> Check:
     """Check that HISTORY.md, by default the nearest above the folder, records each deviation for the corpus."""
 
@@ -32,13 +39,13 @@ def published(deviations: Iterable[str], corpus: str, folder: Path, history: Pat
         return check(True, "no deviation")
     file = history or nearest(folder)
     try:
-        missing = unrecorded([deviation(text) for text in texts], "" if file is None else read_text(file), corpus)
+        missing = lacking(texts, corpus, folder, history)
     except InputError as error:
         return check(False, f"{error.problem} ({error.found})" if error.found else error.problem)
     except ValueError as error:
         return check(False, str(error))
     if missing:
-        names = ", ".join(f"`{lacking.name} on {corpus}`" for lacking in missing)
+        names = ", ".join(f"`{name} on {corpus}`" for name in missing)
         where = f"no {NAME} lies in {folder.name} or above it to" if file is None else f"{file.name} does not"
         return check(False, f"{where} name {names}; put it on record with `recallbench history add`")
     return check(True, f"{NAME if file is None else file.name} names all {len(texts)}")

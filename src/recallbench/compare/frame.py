@@ -1,4 +1,17 @@
-"""The conditions of a comparison: what two results must share, and what may differ where it is allowed."""
+"""The conditions of a comparison: what two results must share, and what may differ.
+
+A difference is refused where the two figures would answer different questions:
+
+    protocol, clarifications    a measure means what its protocol says
+    dataset, denominator        other questions, or another gold
+    matching                    one text that matches is enough, or each is to be found
+    time, scope                 a question is answered from other segments
+    depth                       only beyond the shallower of the two: no measure there has two values
+
+Everything else is what two systems are compared for, and is said: the encoder, the store with its version and
+settings, the pipeline, how a store kept to the time of a question, and how deep it was asked. A gate is stricter than a
+person who compares: a release whose encoder was changed by mistake is to be refused, so it names what may differ.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +30,9 @@ from recallbench.retrieval.pipeline.pipeline import pipeline_words
 from recallbench.scoring.editions import FIRST
 
 ALLOWABLE = ("embedder", "store", "pipeline")
-"""Differences that a user may allow; any other would compare answers to different questions."""
+"""Differences that whoever is strict may allow; any other would compare answers to different questions."""
+DEPTH = "depth"
+"""The kind of difference that leaves the measures within both depths."""
 GOES_WITHOUT_SAYING = (("time", "none"), ("time", "kept"))
 T = TypeVar("T")
 _SHA256 = re.compile(r"\b[0-9a-f]{64}\b")
@@ -25,11 +40,14 @@ _SHA256 = re.compile(r"\b[0-9a-f]{64}\b")
 
 def common(first: Metrics, second: Metrics) -> list[str]:
     """Return what two comparable results share, a line each."""
-    retrieval = first.retrieval
+    retrieval, shallower = first.retrieval, min(first.retrieval.depth, second.retrieval.depth)
+    deep = f"rankings {shallower} deep"
+    if retrieval.depth != second.retrieval.depth:
+        deep += " are compared: no measure beyond"
     return [
         f"protocol {first.protocol.version}; {first.corpus.name}, sha256 {first.dataset_sha256}",
         f"{retrieval.asked} questions asked, {retrieval.left_out} without evidence left out; "
-        f"scope {retrieval.scope}, rankings {retrieval.depth} deep",
+        f"scope {retrieval.scope}, {deep}",
         *_vectors(first, second),
     ]
 
@@ -44,29 +62,48 @@ def _vectors(first: Metrics, second: Metrics) -> Iterator[str]:
         )
 
 
-def unlike(first: Metrics, second: Metrics, names: tuple[str, str], allowed: Collection[str]) -> list[UnlikePart]:
-    """Return the differences of two results; raises UsageError, with both values, for those that are not allowed."""
-    _check_allowed(allowed)
-    forbidden = list(_forbidden_differences(first, second))
+def unlike(
+    first: Metrics, second: Metrics, names: tuple[str, str], allowed: Collection[str] | None = None
+) -> list[UnlikePart]:
+    """Return the differences of two results; raises UsageError, with both values, for those that are refused.
+
+    These are the ones that leave nothing to compare; with `allowed`, also each that it does not name.
+    """
+    if allowed is not None:
+        _check_allowed(allowed)
+    asked = list(_forbidden_differences(first, second))
+    said = [*([part for kind, part in asked if kind == DEPTH] if allowed is None else ()), *_ways(first, second)]
+    forbidden = [(kind, part) for kind, part in asked if part not in said]
     allowable = list(_system_differences(first, second))
     if forbidden:
         raise UsageError(
             f"{names[0]} and {names[1]} can't be compared: they differ in {_joined(kind for kind, _ in forbidden)}",
-            expected="one protocol, clarifications, dataset, matching, time, depth, scope and denominator",
+            expected="one protocol, clarifications, dataset, matching, time, "
+            f"{'' if allowed is None else 'depth, '}scope and denominator",
             found="; ".join(_in_words(part) for _, part in forbidden),
-            remedy="measure both alike; --allow is for embedder, store and pipeline only",
+            remedy="measure both alike",
         )
-    missing = [kind for kind in ALLOWABLE if kind in {kind for kind, _ in allowable} - set(allowed)]
+    may_differ = ALLOWABLE if allowed is None else allowed
+    missing = [kind for kind in ALLOWABLE if kind in {kind for kind, _ in allowable} - set(may_differ)]
     if missing:
+        to_allow = ", ".join(f'"{kind}"' for kind in sorted({*may_differ, *missing}))
         raise UsageError(
             f"{names[0]} and {names[1]} differ in {_joined(missing)}, which was not allowed",
-            expected="results that differ only in what --allow names",
+            expected="results that differ only in what is allowed",
             found="; ".join(
                 f"{part.what}: {part.first} against {part.second}" for kind, part in allowable if kind in missing
             ),
-            remedy=f"if that is what you compare: --allow {','.join(sorted({*allowed, *missing}))}",
+            remedy=f"if that is what you compare: allow = [{to_allow}]",
         )
-    return [part for _, part in allowable]
+    return [*(part for _, part in allowable), *said]
+
+
+def _ways(first: Metrics, second: Metrics) -> Iterator[UnlikePart]:
+    """Yield in which way both kept to the time of a question, where the ways differ."""
+    ways = [None if metrics.time is None else metrics.time.way for metrics in (first, second)]
+    if ways[0] != ways[1] and _time(first) == _time(second):
+        here, there = (visible(way or "none") for way in ways)
+        yield UnlikePart(what="way of keeping to the time of a question", first=here, second=there)
 
 
 def comparable_groups(sides: Iterable[T], reason: Callable[[T, T], str]) -> list[list[T]]:
@@ -188,7 +225,7 @@ def _check_allowed(allowed: Collection[str]) -> None:
     unknown = sorted(set(allowed) - set(ALLOWABLE))
     if unknown:
         raise UsageError(
-            f"--allow {unknown[0]} is not possible",
+            f"{unknown[0]} can't be allowed to differ",
             expected=" or ".join((*ALLOWABLE, ",".join(ALLOWABLE))),
             found=unknown[0],
             remedy="no other difference can be allowed: measure both alike",

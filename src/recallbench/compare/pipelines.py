@@ -7,9 +7,6 @@ from recallbench.results.metrics import Metrics
 from recallbench.retrieval.pipeline.pipeline import Pipeline, pipeline_words
 from recallbench.retrieval.stages.search import SearchStage
 
-ALLOWED = "pipeline"
-"""What a comparison that names a pipeline need not be allowed any more."""
-
 
 def refuse_other_pipeline(metrics: Metrics, name: str, pipeline: Pipeline) -> None:
     """Raise UsageError where a result was made by another pipeline than this one."""

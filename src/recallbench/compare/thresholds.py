@@ -25,7 +25,18 @@ from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.progress import Progress
 from recallbench.reports.canary.drawn import canary_lines
-from recallbench.reports.thresholds import REACHES, TOO_SHORT, GateThreshold, Gating, MissingPart, ResultPart
+from recallbench.reports.thresholds import (
+    REACHES,
+    TOO_SHORT,
+    UNTOLD,
+    GateThreshold,
+    Gating,
+    MissingPart,
+    Outcome,
+    ResultPart,
+    counts,
+    state_of,
+)
 from recallbench.results.dated import latest_result
 from recallbench.results.load.reading import read_latency
 from recallbench.results.metrics import OVERALL
@@ -99,7 +110,7 @@ def gate(
         raise next(iter(missing.values()))
     measured = [_measured(gated) for gated in opened]
     decided = [
-        part
+        _ruled(part, strict=gated.thresholds.strict)
         for gated, values in zip(opened, measured, strict=True)
         for part in [
             *_decided(gated, values, base, environ, progress),
@@ -109,7 +120,8 @@ def gate(
     return Gating(
         schema_version="1",
         recallbench_version=__version__,
-        passed=not missing and not any(map(_fails, decided)),
+        passed=not missing and not any(part.fails for part in decided),
+        counts=counts(decided),
         results=[_result_part(gated, today) for gated in opened],
         missing=[
             MissingPart(result=name, problem=error.problem, found=error.found, remedy=error.remedy)
@@ -230,9 +242,7 @@ def _decided(
     if gated.thresholds.abstention.stated:
         yield from thresholds_abstention.abstention_thresholds(gated.name, gated.result, gated.thresholds.abstention)
     for state, limit in gated.thresholds.p95_ms.items():
-        yield thresholds_latency.absolute(
-            gated.name, gated.folder, state, limit, strict=gated.thresholds.strict, rule=gated.thresholds.percentiles
-        )
+        yield thresholds_latency.absolute(gated.name, gated.folder, state, limit, rule=gated.thresholds.percentiles)
     for state, limit in gated.thresholds.p95_ratio.items():
         against = base / str(gated.thresholds.baseline)
         yield thresholds_latency.relative(
@@ -241,7 +251,6 @@ def _decided(
             against,
             state,
             limit,
-            strict=gated.thresholds.strict,
             rule=gated.thresholds.percentiles,
         )
 
@@ -258,13 +267,16 @@ def _at_load(gated: GatedResult, base: Path, folder: Path | None) -> Iterator[Ga
             remedy="make one with `recallbench latency`, of the same store, corpus and encoder",
         )
     study = read_latency(folder if folder is not None else base / str(named))
-    yield at_load(gated.name, gated.result, study, limit, strict=gated.thresholds.strict)
+    yield at_load(gated.name, gated.result, study, limit)
 
 
-def _fails(threshold: GateThreshold) -> bool:
+def _ruled(threshold: GateThreshold, *, strict: bool) -> GateThreshold:
+    """Return a threshold with whether it fails the gate."""
+    told = state_of(threshold) != UNTOLD
     # Nothing else holds a store to a rate: a p95 at load that can't be told is no pass.
-    untold = threshold.what == "p95_at_load" and threshold.outcome == "cannot tell"
-    return untold or threshold.outcome in ("falls short", "out of reach")
+    fails = threshold.outcome != "holds" if told or strict else threshold.what == "p95_at_load"
+    note = threshold.note if told or not strict else f"{threshold.note}; `strict` forbids what can't be told"
+    return threshold.model_copy(update={"fails": fails, "note": note})
 
 
 def _floor(gated: GatedResult, part: str, estimate: Estimate, floor: float) -> GateThreshold:
@@ -288,14 +300,12 @@ def _dropped(gated: GatedResult, part: str, mask: Bools, estimate: Estimate, dro
     pairs = pair(gated.baseline.rankings, gated.side.rankings, [estimate.measure], keep=mask)
     (measured,) = measured_parts([str(estimate.measure)], pairs)
     ruled = decide(Rule(estimate.measure, "drops", drop), measured)
-    inconclusive = ruled.outcome == "inconclusive"
-    short = ruled.outcome == "fails" or (inconclusive and gated.thresholds.strict)
+    short = ruled.outcome == "fails"
+    outcome: Outcome = "falls short" if short else "inconclusive" if ruled.outcome == "inconclusive" else "holds"
     return _part(
         gated, part, "drops", str(estimate.measure),
         required=drop, observed=measured.difference, low=measured.low, high=measured.high, ceiling=estimate.ceiling,
-        outcome="falls short" if short else "inconclusive" if inconclusive else "holds",
-        n=measured.n, by=max(0.0, -measured.difference - drop) if short else None,
-        note=("inconclusive, which `strict` forbids: " if short and inconclusive else "") + ruled.reason,
+        outcome=outcome, n=measured.n, by=max(0.0, -measured.difference - drop) if short else None, note=ruled.reason,
     )  # fmt: skip
 
 
@@ -329,4 +339,5 @@ def _result_part(gated: GatedResult, today: date) -> ResultPart:
         baseline_sha256=against.content_sha256 if against else None,
         failed=len(gated.result.metrics.retrieval.failed),
         canary=canary_lines(gated.result.metrics.canary, today),
+        shares=part.shares,
     )

@@ -25,15 +25,13 @@ class _Ruling:
     level: LevelPart | None = None
 
 
-def at_load(name: str, result: Result, study: LatencyDocument, limit: AtLoad, *, strict: bool) -> GateThreshold:
+def at_load(name: str, result: Result, study: LatencyDocument, limit: AtLoad) -> GateThreshold:
     """Return the threshold on the upper bound of the p95, where at least that many questions a second arrived.
 
     It is told by the lowest such rate of an open loop; nothing is told by a study of another system, corpus or machine.
     """
     ruled = _ruling(result, study, limit)
     outcome, note, level = ruled.outcome, ruled.note, ruled.level
-    if strict and outcome == "cannot tell":
-        outcome, note = "falls short", f"{note}; it can't be told, which `strict` forbids"
     p95 = None if level is None else level.p95
     over = p95 is not None and p95.value is not None and p95.value > limit.ms
     return GateThreshold(

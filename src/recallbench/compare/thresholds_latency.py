@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from recallbench.errors import InputError
-from recallbench.reports.thresholds import GateThreshold
+from recallbench.reports.thresholds import GateThreshold, Outcome
 from recallbench.results import latency
 from recallbench.results.metrics import OVERALL
 from recallbench.scoring.intervals import LEVEL
@@ -19,13 +18,12 @@ SMALL_SAMPLE = 20
 """With fewer queries, the p95 is the slowest one."""
 
 
-def absolute(name: str, folder: Path, state: str, limit: float, *, strict: bool, rule: Rule) -> GateThreshold:
+def absolute(name: str, folder: Path, state: str, limit: float, *, rule: Rule) -> GateThreshold:
     """Return the threshold on the p95 of the queries in that state."""
     times = _times(name, folder, state, "p95_ms", rule)
     bounds = quantile_interval(times.least, SHARE)
     short, open_ = times.p95 > limit, times.most > limit
-    outcome: Literal["holds", "falls short", "cannot tell"]
-    outcome = "falls short" if short or (open_ and strict) else "cannot tell" if open_ else "holds"
+    outcome: Outcome = "falls short" if short else "cannot tell" if open_ else "holds"
     remark = f", of {len(times.least)} the slowest" if len(times.least) < SMALL_SAMPLE else ""
     return GateThreshold(
         result=name, part=OVERALL, what="p95_ms", measure=_named(state, rule),
@@ -35,9 +33,7 @@ def absolute(name: str, folder: Path, state: str, limit: float, *, strict: bool,
     )  # fmt: skip
 
 
-def relative(
-    name: str, folder: Path, baseline: Path, state: str, limit: float, *, strict: bool, rule: Rule
-) -> GateThreshold:
+def relative(name: str, folder: Path, baseline: Path, state: str, limit: float, *, rule: Rule) -> GateThreshold:
     """Return the threshold on the ratio of the p95 to the baseline's; times of other hardware can't be compared."""
     after, past = (_times(name, place, state, "p95_ratio", rule) for place in (folder, baseline))
     times, before_times, now, before = after.least, past.least, after.p95, past.p95
@@ -49,14 +45,14 @@ def relative(
         f"p95 {now:.3g} ms against {before:.3g} ms; {_noisy(folder)}{', few of them' if fewest < SMALL_SAMPLE else ''}"
     )
     short = observed is None or observed > limit
-    outcome = "falls short" if short else "holds"
+    outcome: Outcome = "falls short" if short else "holds"
     # Failed queries leave the p95 without an upper bound.
     if past.failed or (not short and (_ratio(after.most, before) or math.inf) > limit):
-        outcome = "falls short" if strict else "cannot tell"
+        outcome = "cannot tell"
     note = f"{note}{after.failures_note}{past.failures_note}"
     if other := latency.other_hardware(baseline, folder):
-        outcome = "falls short" if strict else "cannot tell"
-        note = f"times of different machines say nothing: {other}{', which `strict` forbids' if strict else ''}"
+        outcome = "cannot tell"
+        note = f"times of different machines say nothing: {other}"
     return GateThreshold.model_validate(
         {
             "result": name,
@@ -70,7 +66,7 @@ def relative(
             "ceiling": None,
             "n": len(times),
             "outcome": outcome,
-            "by": observed - limit if outcome == "falls short" and short and not other and observed else None,
+            "by": observed - limit if outcome == "falls short" and observed else None,
             "note": note,
         }
     )

@@ -136,7 +136,7 @@ def with_entry(text: str, entry: HistoryEntry) -> str:
         raise _unreadable(f"the character {hidden!r}")
     if match := _LOOKS_LIKE_MORE.search(entry.body):
         raise _unreadable(match[0].strip())
-    result = f"{text.rstrip()}\n\n{_as_markdown(entry)}" if text.strip() else f"# History\n\n{_as_markdown(entry)}"
+    result = f"{text.rstrip()}\n\n{as_markdown(entry)}" if text.strip() else f"# History\n\n{as_markdown(entry)}"
     try:
         read_back = entries(result)
     except InputError as error:
@@ -146,15 +146,16 @@ def with_entry(text: str, entry: HistoryEntry) -> str:
     return result
 
 
-def _covers(old: DeviationRecord, new: DeviationRecord) -> bool:
-    return old.name == new.name and old.corpus in ("", new.corpus)
-
-
-def _as_markdown(entry: HistoryEntry) -> str:
+def as_markdown(entry: HistoryEntry) -> str:
+    """Return the entry as it stands in the file."""
     parts = [f"## {entry.dated}: {entry.title}", entry.body]
     if entry.records:
         parts.append("\n".join(f"- Deviation: {record}" for record in entry.records))
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _covers(old: DeviationRecord, new: DeviationRecord) -> bool:
+    return old.name == new.name and old.corpus in ("", new.corpus)
 
 
 def _unreadable(found: str) -> UsageError:

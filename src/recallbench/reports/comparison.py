@@ -8,6 +8,7 @@ from pydantic import Field
 
 from recallbench.reports.cells import figure
 from recallbench.reports.part import DocumentPart
+from recallbench.results.matching_part import SharePart
 from recallbench.scoring.paired import Paired
 
 LEVEL = 0.05
@@ -58,6 +59,14 @@ class SidePart(DocumentPart):
     verdict: str = Field(description="as the folder states it; `recallbench audit` decides it again")
     canonical: bool
     content_sha256: str = Field(description="of its manifest, or of the run file")
+    altered: bool = Field(
+        default=False, exclude_if=lambda altered: not altered, description="its files are not as its manifest says"
+    )
+    shares: list[SharePart] = Field(
+        default=[],
+        exclude_if=lambda shares: not shares,
+        description="of gold that was matched in steps (hybrid): how many questions each step decided",
+    )
 
 
 class UnlikePart(DocumentPart):
@@ -70,14 +79,14 @@ class HitPart(DocumentPart):
     rank: int
     id: str
     gold: bool
-    text: str = Field(description="empty unless the corpus file was given or the rows carry text")
+    text: str = Field(description="empty where neither the corpus file is at hand nor the rows carry text")
 
 
 class ChangedPart(DocumentPart):
     question_id: str
     kind: str
     cluster: str
-    question: str = Field(description="empty unless the corpus file was given or the rows carry text")
+    question: str = Field(description="empty where neither the corpus file is at hand nor the rows carry text")
     values: dict[str, tuple[float, float]] = Field(description="what the question gets in each, by measure")
     gold: list[str]
     first: list[HitPart]
@@ -107,7 +116,7 @@ class Comparison(DocumentPart):
     first: SidePart
     second: SidePart
     basis: list[str] = Field(description="what both have in common, a line each")
-    unlike: list[UnlikePart] = Field(description="in what they differ, as was allowed")
+    unlike: list[UnlikePart] = Field(description="in what the two systems differ")
     n: int = Field(description="questions counted: those with gold")
     clusters: int | None = Field(description="null where questions are independent")
     identical: bool = Field(description="the same segments at the same places for every question")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping import markdown as escaped
 from recallbench.escaping.terminal import visible
-from recallbench.reports.cells import figure
+from recallbench.reports.cells import figure, share
 from recallbench.reports.comparison import (
     DIFFERENCE_HEADER,
     LEVEL,
@@ -24,6 +24,7 @@ from recallbench.reports.comparison import (
     signed_range,
 )
 from recallbench.reports.table import Part, Table
+from recallbench.results.matching_part import SharePart
 
 TEXT = 160
 """Characters shown of a segment."""
@@ -38,7 +39,18 @@ def opening(comparison: Comparison) -> list[str]:
         *map(short_names, comparison.basis),
         f"{comparison.n} question{'s' if comparison.n != 1 else ''} counted, {dependent}; difference is B minus A",
         *_difference_lines(comparison.unlike),
+        *(
+            f"{name}: {line}"
+            for name, side in (("A", comparison.first), ("B", comparison.second))
+            for line in decided_by_step(side.shares)
+        ),
     ]
+
+
+def decided_by_step(shares: Sequence[SharePart]) -> list[str]:
+    """Return which share of the questions each step of hybrid matching decided; nothing where gold has no steps."""
+    steps = [f"by {part.step} for {share(part.share)} of the questions ({part.found_10})" for part in shares]
+    return [f"--match hybrid: the first hit that counts was decided {', '.join(steps)}"] if steps else []
 
 
 def _difference_lines(unlike: Sequence[UnlikePart]) -> Iterator[str]:
@@ -83,9 +95,7 @@ def ability_table(comparison: Comparison) -> Table:
 
 
 def _slice_table(comparison: Comparison, name: str, slices: Mapping[str, Sequence[MeasuredPart]]) -> Table:
-    shown = {measure.measure for measure in comparison.measures if measure.role == "primary"} or {
-        measure.measure for measure in comparison.measures
-    }
+    shown = _foremost(comparison)
     rows = [
         (
             visible(kind),
@@ -102,6 +112,12 @@ def _slice_table(comparison: Comparison, name: str, slices: Mapping[str, Sequenc
         if part.measure in shown
     ]
     return Table((name, "n", "measure", "A", "B", "difference", "95% interval", "win/tie/loss"), rows)
+
+
+def _foremost(comparison: Comparison) -> set[str]:
+    """Return the primary measures, or all where none is."""
+    primary = {measure.measure for measure in comparison.measures if measure.role == "primary"}
+    return primary or {measure.measure for measure in comparison.measures}
 
 
 def reading(comparison: Comparison) -> list[str]:
@@ -130,11 +146,11 @@ def ranking_table(change: ChangedPart, rank: str = "rank") -> Table:
     return Table((rank, "A", "B"), [(str(at), _hit(first.get(at)), _hit(second.get(at))) for at in ranks])
 
 
-def changed_title(change: ChangedPart) -> str:
-    """Return the question's id and kind, and its changed values."""
+def changed_title(change: ChangedPart, shown: Collection[str]) -> str:
+    """Return the question's id and kind, and its changed values of these measures."""
     moved = [
         f"{measure} {figure(before)} to {figure(after)}" for measure, (before, after) in change.values.items()
-        if before != after
+        if before != after and measure in shown
     ]  # fmt: skip
     return visible(f"{change.question_id}{f' ({change.kind})' if change.kind else ''}: {', '.join(moved)}")
 
@@ -150,17 +166,54 @@ def texts(change: ChangedPart) -> Iterator[str]:
             yield visible(f"{id}{' *' if id in change.gold else ''}: {text[:TEXT]}{'…' if len(text) > TEXT else ''}")
 
 
-def parts(comparison: Comparison) -> list[Part]:
-    """Return the whole comparison for a terminal."""
+def parts(comparison: Comparison, *, file_option: str = "") -> list[Part]:
+    """Return the whole comparison for a terminal; `file_option` is how a user names the file with missing texts."""
     shown: list[Part] = [*opening(comparison), "", measure_table(comparison), *reading(comparison)]
     if comparison.kinds:
         shown += ["", kind_table(comparison)]
     if comparison.abilities:
         shown += ["", ability_table(comparison)]
     for changed in comparison.changed:
-        shown += ["", changed_title(changed), *(f"  {line}" for line in texts(changed))]
+        shown += ["", changed_title(changed, _foremost(comparison)), *(f"  {line}" for line in texts(changed))]
         shown.append(replace(ranking_table(changed, rank=""), indent=2))
+    if file_option and comparison.first.store and comparison.changed and not any(map(_has_text, comparison.changed)):
+        shown += ["", f"The texts are not at hand: {file_option} names the file or folder that was measured."]
     return [*shown, "", *verdict(comparison)]
+
+
+def _has_text(change: ChangedPart) -> bool:
+    return bool(change.question)
+
+
+SHEET = (
+    *("part", "measure", "role", "n", "A", "B", "difference", "low", "high"),
+    *("p", "p (Holm)", "smallest p", "wins", "ties", "losses", "detectable"),
+)
+
+
+def sheet(comparison: Comparison) -> Table:
+    """Return a row for each measure of all questions, of each kind and of each ability, with every digit."""
+    every = {
+        "overall": comparison.measures,
+        **{f"kind {kind}": parts for kind, parts in comparison.kinds.items()},
+        **{f"ability {ability}": parts for ability, parts in comparison.abilities.items()},
+    }
+    rows = [
+        [
+            part,
+            *(measured.measure, measured.role, str(measured.n)),
+            *map(_number, (measured.first, measured.second, measured.difference, measured.low, measured.high)),
+            *map(_number, (measured.p, measured.p_holm, measured.smallest_p)),
+            *(str(measured.wins), str(measured.ties), str(measured.losses), _number(measured.detectable)),
+        ]
+        for part, measures in every.items()
+        for measured in measures
+    ]
+    return Table(SHEET, rows)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.10g}"
 
 
 def markdown(comparison: Comparison) -> str:
@@ -182,7 +235,7 @@ def markdown(comparison: Comparison) -> str:
         parts.append(["", "## What changed most"])
     for change in comparison.changed:
         parts += [
-            ["", f"### {escaped.inline(changed_title(change))}", ""],
+            ["", f"### {escaped.inline(changed_title(change, _foremost(comparison)))}", ""],
             [f"- {escaped.opening(line)}" for line in texts(change)],
             [""],
             ranking_table(change).markdown(),
@@ -199,9 +252,9 @@ def _side(side: SidePart) -> str:
     facts = [side.store, side.version, side.embedder]
     if not side.store:
         return f"{side.name}, {side.verdict}"
-    # Nothing was audited, so the verdict is only what the file states.
-    canonical = "CANONICAL" if side.canonical else "not CANONICAL"
-    return f"{', '.join([side.name, *facts])}; it states {side.verdict}, {canonical}"
+    # Nothing was audited, so a verdict is only what the file states; that there is none is no news here.
+    claimed = f"; it states {side.verdict}{', CANONICAL' if side.canonical else ''}"
+    return f"{', '.join([side.name, *facts])}{claimed if side.verdict.startswith('VERIFIED') or side.canonical else ''}"
 
 
 def _hit(hit: HitPart | None) -> str:

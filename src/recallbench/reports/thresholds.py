@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field
 
 from recallbench.escaping.markdown import inline, opening
 from recallbench.reports.cells import figure
 from recallbench.reports.comparison import signed, signed_range
+from recallbench.reports.comparison_text import decided_by_step
 from recallbench.reports.part import DocumentPart
 from recallbench.reports.table import Table
+from recallbench.results.matching_part import SharePart
 
 Outcome = Literal["holds", "falls short", "inconclusive", "cannot tell", "out of reach"]
+State = Literal["out of reach", "falls short", "can't be told", "holds"]
+"""The state of a threshold; of what can't be told there are two outcomes, by the reason."""
+STATES: tuple[State, ...] = get_args(State)
 
 
 class GateThreshold(DocumentPart):
@@ -32,7 +37,13 @@ class GateThreshold(DocumentPart):
     high: float | None
     ceiling: float | None = Field(description="what an oracle reaches on these questions; null where none is known")
     n: int = Field(description="questions, queries timed, or answers of a level of load")
-    outcome: Outcome = Field(description="out of reach: no ranking could keep it, not even an oracle's")
+    outcome: Outcome = Field(
+        description="inconclusive and cannot tell are the third state, of what can't be told: the interval decides "
+        "nothing, or there is nothing to tell it by; out of reach: no ranking could keep it, not even an oracle's"
+    )
+    fails: bool = Field(
+        default=False, description="it makes the gate fail, as what can't be told does where the result is `strict`"
+    )
     by: float | None = Field(description="by how much it falls short; null where it does not")
     note: str
 
@@ -51,6 +62,12 @@ class ResultPart(DocumentPart):
         description="of a canary's questions: that they are stale today, or that a plain mean is not production's",
     )
 
+    shares: list[SharePart] = Field(
+        default=[],
+        exclude_if=lambda shares: not shares,
+        description="of gold that was matched in steps (hybrid): how many questions each step decided",
+    )
+
 
 class MissingPart(DocumentPart):
     result: str
@@ -64,7 +81,8 @@ class Gating(DocumentPart):
 
     schema_version: Literal["1"]
     recallbench_version: str
-    passed: bool = Field(description="no threshold falls short, a p95 at load is told, and no result is missing")
+    passed: bool = Field(description="no threshold fails, and no result is missing")
+    counts: dict[State, int] = Field(description="thresholds by state")
     results: list[ResultPart]
     missing: list[MissingPart] = Field(description="results that are not there: nothing was held to their thresholds")
     thresholds: list[GateThreshold]
@@ -75,6 +93,7 @@ TOO_SHORT = "the interval is too short: few clusters decide a value near its bou
 """Notes on a threshold's interval."""
 
 
+UNTOLD: State = "can't be told"
 _TIMES = ("p95_ms", "p95_at_load")
 _FORMS = {
     "at_least": "{} >= {:g}",
@@ -87,13 +106,23 @@ _FORMS = {
 }
 
 
-def sections(gating: Gating) -> dict[str, list[GateThreshold]]:
-    """Return the thresholds by outcome, the worst first; without outcomes that no threshold has."""
-    order: tuple[Outcome, ...] = ("out of reach", "falls short", "cannot tell", "inconclusive", "holds")
-    by_outcome = {
-        outcome: [threshold for threshold in gating.thresholds if threshold.outcome == outcome] for outcome in order
-    }
-    return {outcome: parts for outcome, parts in by_outcome.items() if parts}
+def state_of(threshold: GateThreshold) -> State:
+    """Return whether a threshold holds, falls short, can't be told, or is out of reach."""
+    if threshold.outcome == "inconclusive" or threshold.outcome == "cannot tell":
+        return "can't be told"
+    return threshold.outcome
+
+
+def counts(thresholds: Sequence[GateThreshold]) -> dict[State, int]:
+    """Return how many thresholds are in each state, also where none is."""
+    counted = Counter(map(state_of, thresholds))
+    return {state: counted[state] for state in STATES}
+
+
+def sections(gating: Gating) -> dict[State, list[GateThreshold]]:
+    """Return the thresholds by state, the worst first; without states that no threshold has."""
+    by_state = {state: [part for part in gating.thresholds if state_of(part) == state] for state in STATES}
+    return {state: parts for state, parts in by_state.items() if parts}
 
 
 def table(parts: Sequence[GateThreshold]) -> Table:
@@ -103,8 +132,8 @@ def table(parts: Sequence[GateThreshold]) -> Table:
             part.result,
             part.part,
             required(part),
-            _observed(part),
-            _interval(part),
+            observed(part),
+            interval(part),
             str(part.n) if part.n else "–",
             figure(part.ceiling),
             _by(part),
@@ -122,21 +151,34 @@ def required(threshold: GateThreshold) -> str:
     return _FORMS[threshold.what].format(threshold.measure, threshold.required)
 
 
+def sheet(gating: Gating) -> Table:
+    """Return a row for each threshold with its state, for a spreadsheet."""
+    tables = {state: table(parts) for state, parts in sections(gating).items()}
+    rows = [(state, *row) for state, part in tables.items() for row in part.rows]
+    return Table(("state", *table([]).columns), rows)
+
+
 def verdict(gating: Gating) -> str:
-    """Return the verdict on all thresholds in a line."""
-    counts = Counter(threshold.outcome for threshold in gating.thresholds)
-    total, holding, missed = counts.total(), counts["holds"], counts["falls short"]
-    more = f"; {counts['inconclusive']} inconclusive" if counts["inconclusive"] else ""
-    more += f"; of {counts['cannot tell']} this can't be told" if counts["cannot tell"] else ""
-    more += f"; {counts['out of reach']} out of reach" if counts["out of reach"] else ""
+    """Return the verdict on all thresholds in a line: how many are in which state."""
+    total, in_state = len(gating.thresholds), gating.counts
+    holding, missed = in_state["holds"], in_state["falls short"]
+    more = f", {in_state[UNTOLD]} can't be told" if in_state[UNTOLD] else ""
+    more += f", {in_state['out of reach']} out of reach" if in_state["out of reach"] else ""
     if missed:
-        of = "1 threshold falls" if total == 1 else f"{total} thresholds fall"
-        line = f"gate: {missed} of {of} short{more}"
+        line = f"{missed} of {_thresholds(total)} fall{_s(total)} short{more}"
     elif holding < total:
-        line = f"gate: {holding} of {total} thresholds hold{more}"
+        line = f"{holding} of {_thresholds(total)} hold{_s(total)}{more}"
     else:
-        line = f"gate: {'the one threshold holds' if holding == 1 else f'all {holding} thresholds hold'}"
+        line = "the one threshold holds" if holding == 1 else f"all {holding} thresholds hold"
     return f"{line}; no result of {', '.join(result.result for result in gating.missing)}" if gating.missing else line
+
+
+def _s(total: int) -> str:
+    return "s" if total == 1 else ""
+
+
+def _thresholds(count: int) -> str:
+    return f"{count} threshold{'' if count == 1 else 's'}"
 
 
 def sources(gating: Gating) -> list[str]:
@@ -144,13 +186,17 @@ def sources(gating: Gating) -> list[str]:
     return [
         line
         for result in gating.results
-        for line in (_source(result), *(f"{result.result}: {told}" for told in result.canary))
+        for line in (
+            _source(result),
+            *(f"{result.result}: {told}" for told in (*result.canary, *decided_by_step(result.shares))),
+        )
     ] + [f"{result.result}: missing: {result.problem} ({result.found})" for result in gating.missing]
 
 
 def markdown(gating: Gating) -> str:
     """Return Markdown for a job's summary or a comment on a pull request."""
-    parts: list[Sequence[str]] = [[f"### {'✅' if gating.passed else '❌'} {inline(verdict(gating))}", ""]]
+    mark = "❌" if not gating.passed else "❔" if gating.counts[UNTOLD] else "✅"
+    parts: list[Sequence[str]] = [[f"### {mark} gate: {inline(verdict(gating))}", ""]]
     for title, chosen in sections(gating).items():
         parts += [[f"**{inline(title.capitalize())}**", ""], table(chosen).markdown(), [""]]
     parts.append([f"- {opening(line)}" for line in sources(gating)])
@@ -165,7 +211,8 @@ def _source(result: ResultPart) -> str:
     )
 
 
-def _observed(threshold: GateThreshold) -> str:
+def observed(threshold: GateThreshold) -> str:
+    """Return the measured value, as the table has it."""
     if threshold.observed is None:
         return "–"
     if threshold.what in _TIMES:
@@ -173,7 +220,8 @@ def _observed(threshold: GateThreshold) -> str:
     return signed(threshold.observed) if threshold.what == "drops" else figure(threshold.observed)
 
 
-def _interval(threshold: GateThreshold) -> str:
+def interval(threshold: GateThreshold) -> str:
+    """Return the 95% interval of the measured value, as the table has it."""
     if threshold.what in _TIMES:
         low, high = (None if bound is None else f"{bound:.3g}" for bound in (threshold.low, threshold.high))
         return "–" if low is None and high is None else f"{low or '?'} to {high or '?'} ms"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from shlex import quote
 from typing import Literal
 
 from pydantic import Field
@@ -10,8 +12,18 @@ from pydantic import Field
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.markdown import inline, opening
 from recallbench.reports.cells import figure, interval
-from recallbench.reports.comparison import DIFFERENCE_HEADER, LEVEL, DifferencePart, difference_cells
+from recallbench.reports.comparison import (
+    DIFFERENCE_HEADER,
+    LEVEL,
+    DifferencePart,
+    difference_cells,
+    p_text,
+    signed,
+    signed_range,
+)
 from recallbench.reports.part import DocumentPart
+from recallbench.reports.printing.conclusion import Conclusion
+from recallbench.reports.printing.deciding import deciding
 from recallbench.reports.table import Link, Table
 from recallbench.results.metrics import EstimatePart
 
@@ -121,6 +133,11 @@ def reading(versions: Versions) -> list[str]:
 
 def identity(versions: Versions) -> list[str]:
     """Return corpus and server, the figures of chance and BM25, and the deviations from the protocol."""
+    return [*about(versions), *standing(versions)]
+
+
+def about(versions: Versions) -> list[str]:
+    """Return corpus and server, and the figures of chance and BM25."""
     chances = [f"{part.estimate.measure} {figure(part.estimate.chance)}" for part in _primary(versions)]
     control = [f"{measure} {figure(value)}" for measure, value in versions.bm25.items()]
     where = [versions.server, f"pgvector {versions.pgvector}"] if versions.pgvector else [versions.server]
@@ -128,6 +145,12 @@ def identity(versions: Versions) -> list[str]:
         f"protocol {versions.protocol}; {versions.n} questions of {short_names(versions.corpus)}"
         + (f"; {', '.join(filter(None, where))}" if any(where) else ""),
         f"chance: {', '.join(chances)}; BM25: {', '.join(control)}",
+    ]
+
+
+def standing(versions: Versions) -> list[str]:
+    """Return how the versions stand to the protocol."""
+    return [
         f"deviations: {'; '.join(versions.deviations) or 'none'}",
         "canonical: "
         + (", ".join(version.version for version in versions.versions if version.canonical) or "none of them"),
@@ -142,6 +165,67 @@ def bands(versions: Versions) -> str:
     if not widths:
         return f"The protocol has no band for {short_names(versions.corpus)}."
     return f"The protocol's bands for {versions.corpus}: {', '.join(widths)}. {BANDS}"
+
+
+def conclusion(versions: Versions, results: Mapping[str, Path]) -> Conclusion:
+    """Return which neighbours differ, whether one can believe it, and what to do next; `results` has their folders."""
+    measured = [version.version for version in versions.versions if version.status == "measured"]
+    failed = [f"{part.version} was not measured ({part.status})" for part in versions.versions if part.figures == []]
+    if not versions.pairs:
+        alone = f"Only {measured[0]} was measured, so nothing is compared"
+        return Conclusion("; ".join([alone, *failed]), next="name another version that the server offers", tone="open")
+    telling = [pair for pair in versions.pairs if _told(pair)]
+    chosen = telling[0] if telling else versions.pairs[0]
+    compare = " ".join(quote(str(results[name])) for name in (chosen.before, chosen.after))
+    doubts = [_unlike(versions, pair) for pair in versions.pairs]
+    return Conclusion(
+        _differing(versions, telling),
+        "; ".join(filter(None, [_believed(versions, telling), *[doubt for doubt in doubts if doubt][:1], *failed])),
+        f"which questions changed: recallbench compare {compare}",
+        tone="open" if failed else "good",
+    )
+
+
+def _told(pair: PairPart) -> bool:
+    return pair.p_holm is not None and pair.p_holm <= LEVEL
+
+
+def _differing(versions: Versions, telling: Sequence[PairPart]) -> str:
+    """Return the neighbours that differ, with their figures, at most two of them; or that none does."""
+    measures = " or ".join(dict.fromkeys(pair.measure for pair in versions.pairs))
+    names = list(dict.fromkeys(name for pair in versions.pairs for name in (pair.before, pair.after)))
+    if not telling:
+        if not any(pair.wins or pair.losses for pair in versions.pairs):
+            return f"No question's {measures} differs between {' and '.join(names)}, {versions.n} questions"
+        largest = max(versions.pairs, key=lambda pair: abs(pair.difference))
+        return f"No neighbours of {', '.join(names)} are shown to differ in {measures}: at most {_figures(largest)}"
+    more = [f"{len(telling) - 2} more of the table"] if len(telling) > 2 else []
+    return f"{'; '.join([*map(_figures, telling[:2]), *more])}; {versions.n} questions"
+
+
+def _figures(pair: PairPart) -> str:
+    between = f" ({signed_range(pair.low, pair.high)})" if pair.low is not None else ""
+    p = pair.p if pair.p_holm is None else pair.p_holm
+    return f"{pair.before} to {pair.after} {pair.measure} {signed(pair.difference)}{between}, p {p_text(p)}"
+
+
+def _believed(versions: Versions, telling: Sequence[PairPart]) -> str:
+    tests = f"{len(versions.pairs)} test{'s' if len(versions.pairs) > 1 else ''}"
+    if telling:
+        return f"p is corrected for {tests}"
+    differing = [pair for pair in versions.pairs if pair.wins or pair.losses]
+    if differing and all(pair.smallest_p * len(versions.pairs) > LEVEL for pair in differing):
+        few = "clusters" if versions.clustered else "questions"
+        return f"that shows nothing: too few {few} differ for {tests}"
+    detectable = [pair.detectable for pair in differing if pair.detectable is not None]
+    return f"one of {figure(max(detectable))} is found four times in five" if detectable else ""
+
+
+def _unlike(versions: Versions, pair: PairPart) -> str:
+    """Return which of interval and p decides a pair, where they disagree."""
+    corrected = pair.p if pair.p_holm is None else pair.p_holm
+    said = deciding((pair.low, pair.high), pair.p, corrected, len(versions.pairs), pair.smallest_p)
+    return f"{pair.before} to {pair.after} {pair.measure}: {said}" if said else ""
 
 
 def markdown(versions: Versions, reports: Mapping[str, str]) -> str:

@@ -1,21 +1,30 @@
-"""`versions.html`: a plot of the primary measures over versions, with both tables."""
+"""`versions.html`, a plot of the primary measures over versions with both tables; and what `versions` prints."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import figure, interval
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.panel import Axis, Panel
 from recallbench.reports.plot import Plot
+from recallbench.reports.printing.printed import Printed
+from recallbench.reports.table import Table
 from recallbench.reports.versions import (
+    MARKDOWN,
+    PAGE,
     PrimaryPart,
     Versions,
+    about,
     bands,
+    conclusion,
     identity,
+    markdown,
     pair_table,
     reading,
+    standing,
     title,
     version_table,
 )
@@ -40,6 +49,52 @@ def render(versions: Versions, reports: Mapping[str, str], beside: Sequence[str]
         *listing(reading(versions)),
     ]
     return Page(title(versions), body).html()
+
+
+def printed(versions: Versions, folder: Path, results: Mapping[str, Path]) -> Printed:
+    """Return what `recallbench versions` prints; of a corpus that the protocol has no bands for, nothing of it."""
+    registered = any(figure.band is not None for version in versions.versions for figure in version.figures)
+    parts = [
+        title(versions),
+        *about(versions),
+        *(standing(versions) if registered else ()),
+        "",
+        version_table(versions),
+        *([bands(versions)] if registered else []),
+        "",
+        *([pair_table(versions)] if versions.pairs else []),
+        *reading(versions),
+        f"table: {(folder / MARKDOWN).absolute()}",
+        f"page: {(folder / PAGE).absolute()}",
+    ]
+    return Printed(
+        title(versions),
+        parts,
+        versions.model_dump(mode="json"),
+        conclusion(versions, results),
+        own_markdown=markdown(versions, {}),
+        own_page=render(versions, {}),
+        own_sheet=_sheet(versions),
+    )
+
+
+def _sheet(versions: Versions) -> Table:
+    """Return a row for each version and measure, with its difference from the version before, for a spreadsheet."""
+    columns = ["version", "status", "measure", "value", "low", "high", "before", "difference", "difference low"]
+    rows = []
+    for version in versions.versions:
+        for part in version.figures:
+            estimate = part.estimate
+            row: list[str | float | None] = [version.version, version.status, estimate.measure]
+            row += [estimate.value, estimate.low, estimate.high]
+            pairs = [p for p in versions.pairs if (p.after, p.measure) == (version.version, estimate.measure)]
+            for pair in pairs:
+                row += [pair.before, pair.difference, pair.low, pair.high, pair.p, pair.p_holm]
+            rows.append(row + [None] * (12 - len(row)))
+        if not version.figures:
+            rows.append([version.version, version.status, *[None] * 10])
+    cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
+    return Table([*columns, "difference high", "p", "p (Holm)"], cells)
 
 
 def plot(versions: Versions) -> Plot:

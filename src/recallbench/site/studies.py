@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from recallbench.errors import RecallBenchError
+from recallbench.reports.load import conclusion as latency_conclusion
 from recallbench.reports.load import page as latency_page
 from recallbench.reports.load import words as latency_words
 from recallbench.reports.plot import Plot
+from recallbench.reports.sweep import conclusion as sweep_conclusion
 from recallbench.reports.sweep import page as sweep_page
 from recallbench.reports.sweep import words as sweep_words
 from recallbench.reports.sweep.picture import draw
@@ -71,7 +73,7 @@ def _sweep(place: Place) -> Study:
     return Study(
         place,
         sweep_words.title(document),
-        publishable(sweep_words.conclusion(document)),
+        publishable(str(sweep_conclusion.conclusion(document))),
         command_line(document.environment),
         sweep_page.web_page(document),
         draw(document),
@@ -83,7 +85,7 @@ def _latency(place: Place) -> Study:
     return Study(
         place,
         latency_words.title(document),
-        publishable(latency_words.conclusion(document)),
+        publishable(str(latency_conclusion.conclusion(document))),
         command_line(document.environment),
         latency_page.web_page(document),
     )

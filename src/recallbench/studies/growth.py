@@ -12,7 +12,8 @@ from recallbench.corpora.records import Haystack
 from recallbench.embedding.embedder import Embedder
 from recallbench.progress import Progress
 from recallbench.reports.cells import system_name
-from recallbench.reports.growth import Growth, Size
+from recallbench.reports.comparison import DifferencePart, difference_fields
+from recallbench.reports.growth.document import Growth, Size
 from recallbench.reports.latency import impossible_times
 from recallbench.results.figures import estimate_part
 from recallbench.results.latency import latencies, round_trips
@@ -23,7 +24,9 @@ from recallbench.runs.options import Options
 from recallbench.runs.plan import Plan, plan_run
 from recallbench.scoring.calls import clusters_of, judge_calls
 from recallbench.scoring.estimate import estimates
+from recallbench.scoring.judgement import Judged, reaching
 from recallbench.scoring.measures.registry import parse
+from recallbench.scoring.paired import paired
 from recallbench.scoring.quantiles import quantile
 from recallbench.scoring.returned import returned_rows
 from recallbench.stores.registry import variant_of
@@ -40,14 +43,17 @@ def growth(options: Options, factors: Sequence[int], distractors: Path | None, s
         progress.note(line)
     corpus = plan.open_corpus(progress)
     found = find_sizes(corpus, options.corpus, factors, distractors, progress)
-    sizes, version = [], ""
+    sizes, asked, version = [], list[Sequence[Judged]](), ""
     with plan.open_embedder(progress) as embedder:
         for factor in found.factors:
             larger = list(select_questions(found.grown(factor, seed), options.limit))
             progress.note(f"{factor}x: {sum(len(haystack.segments) for haystack in larger)} documents")
             retrieval = _retrieve(plan, larger, embedder, progress)
             version = version or retrieval.version
-            sizes.append(_size(factor, larger, retrieval))
+            calls = judge_calls(retrieval)
+            asked.append(calls)
+            sizes.append(_size(factor, larger, retrieval, calls))
+    clusters = clusters_of(retrieval.questions)
     return Growth(
         corpus=options.corpus,
         store=system_name(
@@ -70,7 +76,19 @@ def growth(options: Options, factors: Sequence[int], distractors: Path | None, s
         room=found.room,
         left_out=found.left_out,
         sizes=tuple(sizes),
+        change=_change(asked[0], asked[-1], clusters) if len(asked) > 1 else None,
     )
+
+
+def _change(first: Sequence[Judged], last: Sequence[Judged], clusters: Sequence[str] | None) -> DifferencePart | None:
+    """Return the leading measure at the largest size minus that at the smallest; None where no question counts."""
+    leading = parse(MEASURES[0])
+    before, after = (leading.values(reaching(calls, leading.k)) for calls in (first, last))
+    counted = np.flatnonzero(first[-1].gold > 0).tolist()
+    if not counted:
+        return None
+    found = paired(before[counted], after[counted], None if clusters is None else [clusters[i] for i in counted])
+    return DifferencePart.model_validate(difference_fields(str(leading), found, None))
 
 
 def _retrieve(plan: Plan, haystacks: Sequence[Haystack], embedder: Embedder | None, progress: Progress) -> Retrieval:
@@ -86,8 +104,7 @@ def _retrieve(plan: Plan, haystacks: Sequence[Haystack], embedder: Embedder | No
     )
 
 
-def _size(factor: int, haystacks: Sequence[Haystack], retrieval: Retrieval) -> Size:
-    calls = judge_calls(retrieval)
+def _size(factor: int, haystacks: Sequence[Haystack], retrieval: Retrieval, calls: Sequence[Judged]) -> Size:
     measures = [measure for measure in map(parse, MEASURES) if measure.k <= retrieval.calls.depth]
     everything = {"all": np.ones(len(retrieval.questions), dtype=bool)}
     row = estimates(measures, calls, clusters_of(retrieval.questions), everything)["all"]

@@ -2,101 +2,123 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recallbench.cli import options
-from recallbench.cli.command import EPILOG, PATH, argument, command, flag, option
-from recallbench.escaping.terminal import visible
+from recallbench.cli.command import ALIAS, EPILOG, PATH, argument, command, flag, option, typed
+from recallbench.cli.printing import conclude, show
+from recallbench.reports.printing.printed import Format, Printed
 
 if TYPE_CHECKING:
     from recallbench.audit.audit import Audit
+    from recallbench.citing.citation import AuditedResult
     from recallbench.progress import Progress
 
 EXAMPLES = (
     "Examples: recallbench cite benchmarks/locomo/results/0.21.0_20261118 --previous "
-    "benchmarks/locomo/results/0.20.0_20261101\n\nrecallbench cite --check README.md\n\n"
+    "benchmarks/locomo/results/0.20.0_20261101; recallbench cite --check README.md docs; recallbench cite --template."
+    "\n\n"
+    "A text says where figures without a folder are from in a comment, which holds up to the end of its section: "
+    "<!-- recallbench: figures from data/cells.csv --> (a table beside the text, which they are compared with), or "
+    "commands (those that stand there), others (who published them elsewhere) or samples (of output: no claims) in its "
+    "place.\n\n"
 )
+_FOR_A_FOLDER = ("previous", "as_deviation", "history")
 
 
 @command(
-    argument("folder", "A result folder.", required=False, metavar="[DIR]", type=PATH),
+    argument(
+        "places",
+        "A result folder; with --check the texts, or folders of Markdown.",
+        nargs=-1,
+        metavar="[DIR | FILE...]",
+        type=PATH,
+    ),
     option("previous", "The result of the release before, to compare it with.", metavar="DIR", type=PATH),
     flag("as-deviation", "Cite a VERIFIED result that deviates, in words that say so first."),
     option("history", "Where deviations are on record [default: the HISTORY.md nearest above the folder].", type=PATH),
-    option("check", "Compare every figure of this text with the folder it names.", metavar="FILE", type=PATH),
+    flag("template", "Print the protocol's own form of a citation, filled from the folder where one is named."),
+    flag("check", "Compare every figure of these texts with the folder that the text names for it."),
+    flag("strict", "With --check: exit 1 for every figure that was not compared with anything, too."),
     option("corpus-file", "The dataset, for the audit; repeat it for several.", multiple=True, type=PATH),
-    flag("markdown", "Print measures, folders and hashes in code marks."),
-    options.JSON,
+    *options.FORMAT,
+    flag("markdown", "The same as --format markdown: measures, folders and hashes in code marks.", ALIAS + "markdown"),
     options.QUIET,
     options.CONFIG,
     epilog=EXAMPLES + EPILOG,
 )
 def cite(
-    folder: Path | None,
+    places: tuple[Path, ...],
     previous: Path | None,
     as_deviation: bool,
     history: Path | None,
-    check: Path | None,
+    template: bool,
+    check: bool,
+    strict: bool,
     corpus_file: tuple[Path, ...],
-    markdown: bool,
-    as_json: bool,
+    format: Format,
     quiet: bool,
 ) -> int:
     """Print the release note's text for a CANONICAL result, or say why it can't be cited (exit 1).
 
-    The result is audited first. With --check, every figure in a release note or README is compared with the folder that
-    the text names for it. A figure that was altered, or that no folder supports, is listed with its line (exit 1); one
-    that can't be placed is listed as not checkable.
+    The result is audited first. With --check, every figure in release notes, READMEs and folders of Markdown is
+    compared with the folder that the text names for it, and is one of: right; right but undisclosed (the text lacks
+    what a citation has to tell); wrong; not checkable; no folder named. Thresholds, targets and sample output are no
+    claims. Exits with 1 for what is wrong, undisclosed, without a folder and without a word on where it is from, or
+    of a folder that can't be audited here; with --strict for all that is not right.
     """
-    from recallbench.citing import citation
     from recallbench.cli.bars import listener
     from recallbench.errors import UsageError
-    from recallbench.results.result import open_with_manifest
 
     progress = listener(quiet)
 
+    @cache
     def examine(place: Path) -> Audit:
         return _audited(place, corpus_file, progress)
 
-    if (folder is None) == (check is None):
+    if check and template:
+        raise UsageError("one thing at a time", expected="--check or --template", found="both")
+    if check:
+        if not places:
+            raise UsageError(
+                "no text is named", expected="--check FILE...", remedy="recallbench cite --check README.md docs"
+            )
+        if (for_a_folder := typed(*_FOR_A_FOLDER)) is not None:
+            raise UsageError(
+                f"{for_a_folder} is for a result folder, not for --check",
+                expected="--check FILE... with --strict, --corpus-file and --format at most",
+                found=f"--check with {for_a_folder}",
+            )
+        return _check(places, examine, strict, format)
+    if strict and typed("strict"):
+        raise UsageError("--strict goes with --check", expected="both", found="--strict alone")
+    if len(places) > 1 or not (places or template):
         raise UsageError(
             "one thing at a time",
-            expected="a result folder to cite, or --check FILE",
-            found="neither" if folder is None else "both",
+            expected="a result folder to cite, or --check FILE..., or --template",
+            found=", ".join(map(str, places)) or "neither",
             remedy="recallbench cite DIR, or recallbench cite --check FILE",
         )
-    of_folders = {"--previous": previous, "--as-deviation": as_deviation, "--history": history, "--markdown": markdown}
-    chosen = [name for name, value in of_folders.items() if value]
-    if check is not None and chosen:
-        raise UsageError(
-            f"{chosen[0]} is for a result folder, not for --check",
-            expected="--check FILE, with --corpus-file and --json at most",
-            found=f"--check with {', '.join(chosen)}",
-        )
+    if template:
+        if (for_a_citation := typed(*_FOR_A_FOLDER)) is not None:
+            raise UsageError(f"{for_a_citation} is not for --template", expected="--template, or --template DIR")
+        return _template(places, examine, format)
     if history is not None and not as_deviation:
         raise UsageError("--history goes with --as-deviation", expected="both", found="--history alone")
-    if markdown and as_json:
-        raise UsageError("--markdown and --json are two forms of one output", expected="one of them", found="both")
-    if check is not None:
-        return _check(check, examine, as_json)
-    assert folder is not None
-    try:
-        folders = [place for place in (folder, previous) if place is not None]
-        sides = [citation.AuditedResult(open_with_manifest(place), examine(place)) for place in folders]
-        cited = citation.cite(sides[0], *sides[1:], as_deviation=as_deviation, history=history)
-    except citation.NotCitable as refused:
-        if not as_json:
-            raise
-        print(json.dumps({"citable": False, "folder": str(folder), "reasons": refused.reasons}, indent=1))
-        return 1
-    print(json.dumps(citation.document(cited), indent=1) if as_json else citation.text(cited, markdown))
-    return 0
+    before = None if previous is None else _opened(previous, examine)
+    return _cite(_opened(places[0], examine), before, as_deviation, history, format)
+
+
+def _opened(place: Path, examine: Callable[[Path], Audit]) -> AuditedResult:
+    from recallbench.citing.citation import AuditedResult
+    from recallbench.results.result import open_with_manifest
+
+    return AuditedResult(open_with_manifest(place), examine(place))
 
 
 def _audited(place: Path, corpus_files: Sequence[Path], progress: Progress) -> Audit:
@@ -105,36 +127,76 @@ def _audited(place: Path, corpus_files: Sequence[Path], progress: Progress) -> A
     return audit(place, corpus_files=corpus_files, environ=dict(os.environ), progress=progress)
 
 
-def _check(file: Path, examine: Callable[[Path], Audit], as_json: bool) -> int:
-    from recallbench.citing import citation_check
+def _cite(
+    side: AuditedResult, previous: AuditedResult | None, as_deviation: bool, history: Path | None, format: Format
+) -> int:
+    from recallbench.citing import citation
+    from recallbench.citing.conclusions import conclusion_against, conclusion_of
 
-    checked = citation_check.check(file, examine)
-    wrong = [entry for entry in checked if entry.wrong]
-    if as_json:
-        listed = [
-            {
-                "line": entry.figure.line,
-                "names": [name.text for name in entry.figure.names],
-                "value": entry.figure.value,
-                "role": entry.figure.role,
-                "folders": [folder.text for folder in entry.figure.folders],
-                "status": entry.status,
-                "problems": list(entry.problems),
-            }
-            for entry in checked
-        ]
-        print(json.dumps({"file": str(file), "figures": listed, "holds": not wrong}, indent=1))
-        return 1 if wrong else 0
-    alike: dict[tuple[int, str, str], list[str]] = {}
-    for entry in checked:
-        if entry.problems:
-            alike.setdefault((entry.figure.line, entry.status, "; ".join(entry.problems)), []).append(entry.title)
-    for (line, status, problems), titles in alike.items():
-        print(visible(f"{file}:{line}: {status}: {', '.join(titles)}: {problems}"))
-    if not checked:
-        print(f"recallbench: {file} has no figure of a measure", file=sys.stderr)
-    counts = Counter(entry.status for entry in checked)
-    more = f", {counts['not checkable']} can't be checked" if counts["not checkable"] else ""
-    figures = f"{len(checked)} figure{'' if len(checked) == 1 else 's'}"
-    print(f"{file}: {figures}, {counts['agrees']} agree with their folders{more}, {len(wrong)} do not hold")
-    return 1 if wrong else 0
+    try:
+        cited = citation.cite(side, previous, as_deviation=as_deviation, history=history)
+    except citation.NotCitable as refused:
+        against = conclusion_against(refused, side, as_deviation, history)
+        if format == "json":
+            folder = str(side.result.folder)
+            document = {"citable": False, "folder": folder, "reasons": refused.reasons}
+            show(Printed("", (), document, against), format)
+        else:
+            # Nothing on stdout: what goes into a release note is a citation, or empty.
+            print(f"recallbench: {refused}", file=sys.stderr)
+            conclude(against, sys.stderr)
+        return 1
+    text = citation.text(cited, markdown=format == "markdown")
+    title = f"Citation of {side.path}"
+    _show(
+        Printed(
+            title,
+            text.splitlines(),
+            citation.document(cited),
+            conclusion_of(cited),
+            text,
+            own_sheet=citation.sheet(cited),
+        ),
+        format,
+    )
+    return 0
+
+
+def _template(places: Sequence[Path], examine: Callable[[Path], Audit], format: Format) -> int:
+    from recallbench.citing import template
+
+    side = _opened(places[0], examine) if places else None
+    text = template.template(side, markdown=format == "markdown")
+    _show(
+        Printed(
+            "The form of a citation",
+            text.splitlines(),
+            template.document(side),
+            template.conclusion(side),
+            text,
+            own_sheet=template.sheet(),
+        ),
+        format,
+    )
+    return 0
+
+
+def _show(printed: Printed, format: Format) -> None:
+    """Print what is to be pasted; its last line goes to stderr, so that no release note gets it."""
+    if format in ("text", "markdown"):
+        print(printed.own_markdown, flush=True)
+        if printed.conclusion is not None:
+            conclude(printed.conclusion, sys.stderr)
+    else:
+        show(printed, format)
+
+
+def _check(places: Sequence[Path], examine: Callable[[Path], Audit], strict: bool, format: Format) -> int:
+    from recallbench.citing import check_report, citation_check
+    from recallbench.citing.markdown_files import markdown_files
+
+    texts = check_report.CheckedTexts(
+        {file: citation_check.check(file, examine) for file in markdown_files(places)}, strict
+    )
+    show(check_report.printed(texts), format)
+    return 1 if texts.failing else 0

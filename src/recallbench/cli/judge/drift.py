@@ -6,16 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recallbench.cli import options
-from recallbench.cli.command import PATH, VARIABLES, argument, choice, command, flag, option
-from recallbench.escaping.document import plain
-from recallbench.reports.table import Part, print_parts
+from recallbench.cli.command import PATH, VARIABLES, argument, command, flag, option, typed
+from recallbench.cli.printing import show
+from recallbench.reports.printing.printed import Format, Printed
+from recallbench.reports.table import Part
 
 if TYPE_CHECKING:
     from recallbench.reports.drift import Drift
 
 EXAMPLES = (
     "Examples: recallbench drift benchmarks/locomo/results; recallbench drift nightly/* --measure mrr@50 "
-    "--out drift.html --fail-on-trend."
+    "--plot drift.svg --fail-on-trend; recallbench drift nightly --format html > drift.html."
 )
 
 
@@ -28,8 +29,9 @@ EXAMPLES = (
         metavar="RESULTS...",
     ),
     option("measure", "The measure to follow, by its exact name.", default="recall_any@10"),
-    choice("format", "How the series is printed.", ["text", "markdown", "json"], default="text"),
-    option("out", "Also write a page with the plot (.html), or the plot alone (.svg).", type=PATH),
+    *options.FORMAT,
+    option("plot", "Also write the plot, as FILE.svg.", type=PATH, metavar="FILE.svg"),
+    option("out", "What --plot and --format html were before.", type=PATH, hidden=True),
     flag("fail-on-trend", "Exit 1 when the measure falls over time, or the last is below the first."),
     *options.FAILURES,
     epilog=f"{EXAMPLES} {VARIABLES}",
@@ -37,7 +39,8 @@ EXAMPLES = (
 def drift(
     results: tuple[str, ...],
     measure: str,
-    format: str,
+    format: Format,
+    plot: Path | None,
     out: Path | None,
     fail_on_trend: bool,
     fail_if: tuple[str, ...],
@@ -51,33 +54,47 @@ def drift(
     the reason.
     """
     from recallbench.compare import drift as verdict
+    from recallbench.compare.conclusions.drift import conclude_drift
     from recallbench.compare.rules import exit_code, parse_failures
     from recallbench.errors import UsageError
     from recallbench.reports import drift as report
+    from recallbench.reports.drift_page import page
     from recallbench.results.dated import result_folders
     from recallbench.scoring.measures.registry import parse
 
+    if plot is not None and plot.suffix != ".svg":
+        raise UsageError(
+            f"--plot {plot} is no picture", expected="a name that ends in .svg", found=plot.suffix or "no ending",
+            remedy="for a page: --format html > FILE.html",
+        )  # fmt: skip
+    if not typed("out"):
+        out = None  # the variable is for the parent folder of results
     if out is not None and out.suffix not in (".html", ".svg"):
         raise UsageError(f"--out {out} is neither page nor picture", expected="a name that ends in .html or .svg")
     rules = parse_failures(fail_if, strict)
     folders = [folder for place in results for folder in result_folders(place, Path())]
     followed = verdict.drift(folders, parse(measure), rules)
-    if format == "json":
-        print(plain(followed.model_dump_json(indent=1)))
-    elif format == "markdown":
-        print(report.markdown(followed), end="")
-    else:
-        print_parts(*_parts(followed))
-    if out is not None:
-        _write(followed, out)
+    printed = Printed(
+        report.title(followed),
+        _parts(followed),
+        followed.model_dump(mode="json"),
+        conclude_drift(followed, strict=strict, fail_on_trend=fail_on_trend),
+        own_markdown=report.markdown(followed),
+        own_page=page(followed) if format == "html" else "",
+        own_sheet=report.result_table(followed),
+    )
+    show(printed, format)
+    for path in (plot, out):
+        if path is not None:
+            _write(followed, path)
     return 1 if fail_on_trend and followed.fell else exit_code(followed.conditions, (), strict=strict)
 
 
-def _write(followed: Drift, out: Path) -> None:
+def _write(followed: Drift, path: Path) -> None:
     from recallbench.cli.output_file import write_output
     from recallbench.reports.drift_page import page, picture
 
-    write_output(out, page(followed) if out.suffix == ".html" else picture(followed))
+    write_output(path, page(followed) if path.suffix == ".html" else picture(followed))
 
 
 def _parts(followed: Drift) -> list[Part]:

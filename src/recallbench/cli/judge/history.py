@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import date
 from pathlib import Path
 from typing import Literal
@@ -10,9 +11,12 @@ import click
 
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, argument, choice, command, option
+from recallbench.cli.printing import show
+from recallbench.reports.printing.printed import Format, Printed
+from recallbench.reports.table import Table
 
 EXAMPLE = (
-    "recallbench history add --kind methodology --title 'MiniLM in a first run' --deviation 'embedder minilm on locomo'"
+    "recallbench history add --kind deviation --title 'MiniLM in a first run' --deviation 'embedder minilm on locomo'"
 )
 
 
@@ -20,26 +24,29 @@ EXAMPLE = (
     argument("action", "The only action: entries are never changed.", type=click.Choice(["add"])),
     choice(
         "kind",
-        "What changed: the system or program that is run, or how results are made and counted.",
-        ["source", "methodology"],
+        "What is recorded: a change of the system or program that is run (source), of how results are made and counted "
+        "(methodology), or what results depart in from the frozen rules (deviation).",
+        ["source", "methodology", "deviation"],
     ),
     option("title", "The entry's heading, after its date."),
     option("text", "A paragraph or more on what changed and why, in Markdown.", default=""),
     option(
         "deviation",
-        "A departure to put on record, as 'embedder minilm on locomo'; repeat it for several.",
+        "A departure to put on record, as an audit names it: 'embedder minilm on locomo', 'limit on locomo', or "
+        "without a corpus for all; repeat it for several; --kind deviation needs one.",
         multiple=True,
     ),
     option("before", "A result from before the change, for the impact table.", metavar="DIR", type=PATH),
     option("after", "The result from after it.", metavar="DIR", type=PATH),
     option("date", "The entry's date [default: today].", "on", metavar="YYYY-MM-DD"),
     option("file", "The file [default: the HISTORY.md here, or nearest above].", type=PATH),
+    *options.FORMAT,
     options.CONFIG,
     epilog=f"Example: {EXAMPLE}\n\n{EPILOG}",
 )
 def history(
     action: str,
-    kind: Literal["source", "methodology"] | None,
+    kind: Literal["source", "methodology", "deviation"] | None,
     title: str | None,
     text: str,
     deviation: tuple[str, ...],
@@ -47,14 +54,16 @@ def history(
     after: Path | None,
     on: str | None,
     file: Path | None,
+    format: Format,
 ) -> int:
     """Add a dated entry to HISTORY.md, with an impact table where two results are named.
 
-    Existing entries are never changed: an entry or deviation that is already there is refused.
+    Existing entries are never changed: an entry or deviation that is already there is refused. A result that deviates
+    is cited (cite --as-deviation) and published (audit --publish) once each of its deviations is on record here.
     """
-    from recallbench.citing.history_entry import add, entry
+    from recallbench.citing.history_entry import add, conclusion, document, entry
     from recallbench.errors import UsageError
-    from recallbench.protocol.history import NAME, nearest, parse_record
+    from recallbench.protocol.history import NAME, as_markdown, nearest, parse_record
 
     if kind is None or title is None:
         raise UsageError("an entry needs its kind and its title", expected="--kind and --title", remedy=EXAMPLE)
@@ -63,12 +72,16 @@ def history(
             "an impact table needs two results", expected="--before DIR and --after DIR", remedy="name both, or none"
         )
     folders = None if before is None or after is None else (before, after)
-    file = file or nearest(Path.cwd()) or Path(NAME)
+    above = nearest(Path.cwd())
+    file = file or (Path(os.path.relpath(above)) if above else Path(NAME))
     new = entry(kind, title, _day(on), text, [parse_record(text) for text in deviation], folders, file)
     add(file, new)
-    print(f"## {new.dated}: {new.title}\n\n{new.body}")
-    if new.records:
-        print("\n" + "\n".join(f"- Deviation: {record}" for record in new.records))
+    lines = as_markdown(new).splitlines()
+    text = "\n".join(lines)
+    deviations = Table(("deviation", "corpus"), [(record.name, record.corpus or "all") for record in new.records])
+    show(
+        Printed(new.title, lines, document(kind, new, file), conclusion(new, file), text, own_sheet=deviations), format
+    )
     return 0
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from recallbench.cli import options
-from recallbench.cli.command import EPILOG, PATH, argument, choice, command, option
+from recallbench.cli.command import EPILOG, PATH, argument, command, option
+from recallbench.cli.printing import show
 from recallbench.corpora.labelled_sets import options as labelled_options
 from recallbench.corpora.matching import options as matching_options
-from recallbench.reports.table import print_parts
+from recallbench.reports.printing.printed import Format
 
 EXAMPLES = (
     "Examples: recallbench grow locomo --store bm25; recallbench grow DIR --distractors more.jsonl --match tokens "
@@ -21,7 +21,7 @@ EXAMPLES = (
 @command(
     argument(
         "corpus",
-        "locomo, longmemeval, canary-locomo, …, or a labelled set: DIR, or hub:OWNER/NAME@<40 hex digits>; none with "
+        "locomo, longmemeval, canary-locomo, …, or your own data: DIR, or hub:OWNER/NAME@<40 hex digits>; none with "
         "--corpus-shape.",
         required=False,
     ),
@@ -38,7 +38,7 @@ EXAMPLES = (
     options.LIMIT,
     options.DEPTH,
     options.REQUIRE_QUIET,
-    choice("format", "How the table is printed.", ["text", "markdown", "json"], default="text"),
+    *options.FORMAT,
     option("plot", "Draw recall and p95 against the size into this SVG file.", type=PATH),
     options.CACHE_DIR,
     options.QUIET,
@@ -51,7 +51,7 @@ def grow(
     distractors: Path | None,
     seed: int,
     require_quiet: bool,
-    format: str,
+    format: Format,
     plot: Path | None,
     quiet: bool,
     **others: Any,
@@ -64,7 +64,8 @@ def grow(
     from recallbench.cli.bars import listener
     from recallbench.cli.measure.corpus_or_set import obtain_corpus
     from recallbench.machine_load import MachineLoad, refuse_unquiet
-    from recallbench.reports.growth import document, markdown, notes, picture, table
+    from recallbench.reports.growth.page import printed
+    from recallbench.reports.growth.picture import picture
     from recallbench.studies.growth import growth
 
     sizes = options.whole_numbers(factors, "factors", "1,2,5,10")
@@ -73,12 +74,7 @@ def grow(
     if require_quiet:
         refuse_unquiet(MachineLoad.while_idle())
     grown = growth(run_options, sizes, distractors, seed, progress)
-    if format == "json":
-        print(json.dumps(document(grown), indent=1))
-    elif format == "markdown":
-        print(markdown(grown), end="")
-    else:
-        print_parts(table(grown), *notes(grown))
+    show(printed(grown), format)
     if plot is not None:
         from recallbench.cli.output_file import write_output
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, Finite, argument, choice, command, flag, is_given, option
+from recallbench.cli.printing import show
 from recallbench.corpora.labelled_sets import options as labelled_options
 from recallbench.corpora.matching import options as matching_options
-from recallbench.reports.table import print_parts
+from recallbench.reports.printing.printed import Format
 
 if TYPE_CHECKING:
-    from recallbench.results.load.levels import LatencyDocument
     from recallbench.runs.options import Options
 
 EXAMPLES = (
@@ -28,7 +28,7 @@ SIZES, CLIENTS, RATES, SHARES = "1,2,5", "1,2,4,8", "20,50", ".5,.7,.9"
 @command(
     argument(
         "corpus",
-        "locomo, longmemeval, canary-locomo, …; a labelled set: DIR, or hub:OWNER/NAME@<40 hex digits>; or a result "
+        "locomo, longmemeval, canary-locomo, …; your own data: DIR, or hub:OWNER/NAME@<40 hex digits>; or a result "
         "folder, for its corpus, store and options; none with --corpus-shape.",
         required=False,
         metavar="[CORPUS|DIR]",
@@ -63,7 +63,7 @@ SIZES, CLIENTS, RATES, SHARES = "1,2,5", "1,2,4,8", "20,50", ".5,.7,.9"
     options.TIME,
     options.OUT,
     options.LABEL,
-    choice("format", "How it is printed.", ["text", "json", "csv", "markdown", "html"], default="text"),
+    *options.FORMAT,
     options.CACHE_DIR,
     options.QUIET,
     options.CONFIG,
@@ -83,7 +83,7 @@ def latency(
     sizes: str,
     distractors: Path | None,
     require_quiet: bool,
-    format: str,
+    format: Format,
     quiet: bool,
     **others: Any,
 ) -> int:
@@ -97,6 +97,7 @@ def latency(
     from recallbench.cli.bars import listener
     from recallbench.cli.measure.corpus_or_set import obtain_corpus
     from recallbench.cli.measure.result_target import take_result
+    from recallbench.reports.load.page import printed
     from recallbench.retrieval.load.arrivals import ARRIVALS
     from recallbench.studies.latency.choices import MOST_CALLS, MOST_CALLS_IN_ANY_CASE, LatencyChoices
     from recallbench.studies.latency.latency import measure_latency
@@ -125,7 +126,7 @@ def latency(
             for each in (run_options, _second(run_options, against, against_pipeline, against_set))
         ]
     study = measure_latency(systems, choices, progress, date.today())
-    _show(study.document, study.folder, format)
+    show(printed(study.document, study.folder), format)
     return 0
 
 
@@ -151,29 +152,3 @@ def _with_encoder_if_used(system: Options) -> Options:
     if asks_vectors(system.store, environ=system.environ, options=system.store_options):
         return system
     return replace(system, embedder=None, max_tokens=None)
-
-
-def _show(document: LatencyDocument, folder: Path, format: str) -> None:
-    from recallbench.escaping.document import plain
-    from recallbench.reports.load.page import page
-    from recallbench.reports.load.tables import difference_table, level_table, part_table
-    from recallbench.reports.load.words import conclusion, notes, title
-    from recallbench.results.load.levels import REPORT
-
-    if format == "json":
-        print(plain(document.model_dump_json(indent=1)))
-        return
-    if format == "markdown":
-        print(page(document), end="")
-        return
-    table = level_table(document)
-    if format == "csv":
-        print(table.csv(), end="")
-        return
-    parts = part_table(document)
-    differences = difference_table(document) if document.differences else None
-    tables = [each for each in (table, parts, differences) if each is not None]
-    if format == "html":
-        print("\n".join(line for each in tables for line in each.html()))
-        return
-    print_parts(title(document), *tables, *notes(document), f"report: {folder / REPORT}", conclusion(document))

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import options
-from recallbench.cli.command import EPILOG, PATH, choice, command, option
+from recallbench.cli.command import EPILOG, PATH, command, option
+from recallbench.cli.printing import show as print_matrix
 from recallbench.corpora.labelled_sets import options as labelled_options
 from recallbench.corpora.matching import options as matching_options
-from recallbench.reports.table import print_parts
+from recallbench.reports.printing.printed import Format
 
 if TYPE_CHECKING:
     from recallbench.progress import Progress
-    from recallbench.reports.matrix.document import MatrixDocument
     from recallbench.runs.options import Options
 
 EXAMPLES = (
@@ -32,7 +32,7 @@ EXAMPLES = (
     ),
     option(
         "corpora",
-        "Corpora, separated by commas: locomo, longmemeval, realtalk, …, all that are at hand, or labelled sets (DIR, "
+        "Corpora, separated by commas: locomo, longmemeval, realtalk, …, all that are at hand, or your own data (DIR, "
         "./NAME where a corpus has that name, or hub:OWNER/NAME@<40 hex digits>).",
     ),
     option("store", "The store that searches the vectors.", default="exact"),
@@ -47,14 +47,14 @@ EXAMPLES = (
     options.DEPTH,
     options.OUT,
     options.LABEL,
-    choice("format", "How it is printed.", ["text", "json", "csv", "markdown"], default="text"),
+    *options.FORMAT,
     options.CACHE_DIR,
     options.QUIET,
     options.CONFIG,
     epilog=f"{EXAMPLES} {EPILOG}",
 )
 def matrix(
-    encoders: str | None, corpora: str | None, show: Path | None, format: str, quiet: bool, **others: Any
+    encoders: str | None, corpora: str | None, show: Path | None, format: Format, quiet: bool, **others: Any
 ) -> int:
     """Measure every encoder on every corpus, and tell which differences are real.
 
@@ -70,12 +70,14 @@ def matrix(
     from recallbench.cli.bars import listener
     from recallbench.errors import UsageError
     from recallbench.reports.matrix.document import read_matrix
+    from recallbench.reports.matrix.page import printed
     from recallbench.studies.matrix.study import measure_matrix
     from recallbench.studies.matrix.windows import read_encoders
 
     if show is not None:
         kept = read_matrix(show)
-        _show(kept, show, format)
+        has_cells = all((show / cell.folder).is_dir() for cell in kept.cells)
+        print_matrix(printed(kept, show, has_cells=has_cells), format)
         return 1 if kept.failed else 0
     if not (words := _words(encoders)) or not (named := _words(corpora)):
         raise UsageError(
@@ -87,7 +89,7 @@ def matrix(
     progress = listener(quiet)
     read = read_encoders(words)
     study = measure_matrix(read, _corpora(named, others, progress), progress, date.today())
-    _show(study.document, study.folder, format)
+    print_matrix(printed(study.document, study.folder), format)
     return 1 if study.document.failed else 0
 
 
@@ -106,20 +108,3 @@ def _corpora(words: list[str], others: dict[str, Any], progress: Progress) -> li
         named = [word] if is_labelled(word) else names(word)
         single += corpora_at_hand(os.environ, named) if word == ALL else named
     return [obtain_corpus(name, dict(others), progress) for name in single]
-
-
-def _show(document: MatrixDocument, folder: Path, format: str) -> None:
-    from recallbench.escaping.document import plain
-    from recallbench.reports.matrix.document import MARKDOWN
-    from recallbench.reports.matrix.page import page, printed
-    from recallbench.reports.matrix.tables import cell_sheet
-    from recallbench.reports.matrix.words import conclusion
-
-    if format == "json":
-        print(plain(document.model_dump_json(indent=1)))
-    elif format == "csv":
-        print(cell_sheet(document), end="")
-    elif format == "markdown":
-        print(page(document), end="")
-    else:
-        print_parts(*printed(document), f"page: {folder / MARKDOWN}", conclusion(document))

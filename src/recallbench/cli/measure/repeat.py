@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.cli import options
-from recallbench.cli.command import EPILOG, PATH, Whole, argument, command, flag, option
-from recallbench.reports.table import print_parts
+from recallbench.cli.command import EPILOG, PATH, Whole, argument, command, option
+from recallbench.cli.printing import show
+from recallbench.reports.printing.printed import Format
 
 EXAMPLE = "recallbench repeat 5 locomo --embedder minilm"
 
@@ -34,13 +35,13 @@ EXAMPLE = "recallbench repeat 5 locomo --embedder minilm"
         metavar="FOLDER",
         type=PATH,
     ),
-    flag("json", "Print repeat.json instead of the summary.", "as_json"),
+    *options.FORMAT,
     options.CACHE_DIR,
     options.QUIET,
     options.CONFIG,
     epilog=f"Example: {EXAMPLE}\n\n{EPILOG}",
 )
-def repeat(times: int, corpus: str | None, resume: Path | None, as_json: bool, quiet: bool, **of_run: Any) -> int:
+def repeat(times: int, corpus: str | None, resume: Path | None, format: Format, quiet: bool, **of_run: Any) -> int:
     """Measure N times on a cold index and N times on a warm one: the spread of each measure, and its allowed band.
 
     Leaves a folder with every run and every warm ranking, repeat.md and repeat.json. Exits with 1 when the spread
@@ -49,7 +50,7 @@ def repeat(times: int, corpus: str | None, resume: Path | None, as_json: bool, q
     """
     from recallbench.cli.bars import listener
     from recallbench.errors import UsageError
-    from recallbench.reports import repetition as report
+    from recallbench.reports.repetition.page import printed
     from recallbench.studies import repetition
 
     corpus = options.take_corpus(corpus, of_run)
@@ -61,10 +62,5 @@ def repeat(times: int, corpus: str | None, resume: Path | None, as_json: bool, q
             found=f"--{'out' if run_options.out is not None else 'label'}",
         )
     repeated = repetition.repeat(run_options, times, listener(quiet), date.today(), resume)
-    if as_json:
-        print((repeated.folder / report.JSON).read_text(encoding="utf-8"), end="")
-    else:
-        below = [*report.findings(repeated.summary), *report.conditions(repeated.summary)]
-        place = f"report: {(repeated.folder / report.MARKDOWN).absolute()}"
-        print_parts(report.title(repeated.summary), report.spread_table(repeated.summary), *below, place)
+    show(printed(repeated.summary, repeated.folder, repeated.kept), format)
     return 0 if repeated.summary.holds else 1

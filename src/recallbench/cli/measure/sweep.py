@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recallbench.cli import options
-from recallbench.cli.command import EPILOG, PATH, Whole, argument, choice, command, flag, option
+from recallbench.cli.command import EPILOG, PATH, Whole, argument, command, flag, option
+from recallbench.cli.printing import show
 from recallbench.cli.settings_file import take_settings
+from recallbench.confidential import without_secrets
 from recallbench.corpora.labelled_sets import options as labelled_options
 from recallbench.corpora.matching import options as matching_options
-from recallbench.reports.table import Part, Table, print_parts
+from recallbench.reports.printing.conclusion import Conclusion
+from recallbench.reports.printing.printed import Format, Printed
+from recallbench.reports.table import Table
 
 if TYPE_CHECKING:
-    from recallbench.results.sweep.document import SweepDocument
     from recallbench.studies.sweep.rehearsal import Rehearsal
 
 EXAMPLES = (
@@ -40,7 +43,7 @@ def _read_run(context: click.Context, _argument: click.Parameter, path: Path) ->
     argument("file", "The sweep: a TOML file.", type=PATH, callback=_read_run, is_eager=True),
     argument(
         "corpus",
-        "locomo, longmemeval, canary-locomo, …, or a labelled set: DIR, or hub:OWNER/NAME@<40 hex digits>; none with "
+        "locomo, longmemeval, canary-locomo, …, or your own data: DIR, or hub:OWNER/NAME@<40 hex digits>; none with "
         "--corpus-shape.",
         required=False,
         metavar="[CORPUS|DIR]",
@@ -88,7 +91,7 @@ def _read_run(context: click.Context, _argument: click.Parameter, path: Path) ->
     options.TIME,
     options.OUT,
     options.LABEL,
-    choice("format", "How it is printed.", ["text", "json", "csv", "markdown"], default="text"),
+    *options.FORMAT,
     options.CACHE_DIR,
     options.QUIET,
     options.CONFIG,
@@ -106,7 +109,7 @@ def sweep(
     at_once: int,
     dry_run: bool,
     measure: str,
-    format: str,
+    format: Format,
     quiet: bool,
     **others: Any,
 ) -> int:
@@ -127,6 +130,7 @@ def sweep(
     from recallbench.cli.bars import listener
     from recallbench.cli.measure.corpus_or_set import obtain_corpus
     from recallbench.compare.rules import parse_requirement
+    from recallbench.reports.sweep.page import printed
     from recallbench.scoring.measures.registry import parse
     from recallbench.studies.sweep.choices import SweepChoices
     from recallbench.studies.sweep.file import SweepFile
@@ -148,15 +152,17 @@ def sweep(
     run_options = obtain_corpus(corpus, others, progress)
     if dry_run:
         rehearsal = dry_sweep(stated, file, run_options, choices, progress)
-        print_parts(*_rehearsed(stated.name, rehearsal))
+        show(_rehearsed(stated.name, rehearsal), format)
         return 1 if any(each.failure for each in rehearsal.points) else 0
     study = run_sweep(stated, file, run_options, choices, progress, date.today())
-    _show(study.document, study.folder, format)
+    show(printed(study.document, study.folder, corpus or "CORPUS", file, study.left_out), format)
     return 0 if study.holds else 1
 
 
-def _rehearsed(name: str, rehearsal: Rehearsal) -> list[Part]:
+def _rehearsed(name: str, rehearsal: Rehearsal) -> Printed:
     """Return a dry run as a table, what failed, and how long the whole would take."""
+    from recallbench.reports.sweep.conclusion import left_out
+
     parameters = list(dict.fromkeys(name for each in rehearsal.points for name in each.point.parameters))
     rows = [
         [
@@ -176,34 +182,30 @@ def _rehearsed(name: str, rehearsal: Rehearsal) -> list[Part]:
     if rehearsal.again:
         further.append(f"{rehearsal.again} further runs of the chosen point and the baseline")
     with_ = f", with {' and '.join(further)}" if further else ""
-    return [
-        f"dry run of {name}: {len(rows)} points, {kept} of them kept",
-        Table(["point", *parameters, "seconds"], rows, left=["point", *parameters]),
-        *failed,
-        f"The sweep takes about {minutes}:{seconds:02d}{embedding}{with_}, less what a race saves: estimated from "
-        f"{rehearsal.questions} questions a point.",
-    ]
-
-
-def _show(document: SweepDocument, folder: Path, format: str) -> None:
-    from recallbench.escaping.document import plain
-    from recallbench.reports.sweep.page import page
-    from recallbench.reports.sweep.sensitivity import sensitivity_table
-    from recallbench.reports.sweep.slices import slice_tables
-    from recallbench.reports.sweep.stability import stability_table
-    from recallbench.reports.sweep.tables import point_sheet, point_table
-    from recallbench.reports.sweep.words import choice_lines, conclusion, failures, header, notes, title
-    from recallbench.results.sweep.document import PAGE, REPORT
-
-    if format == "json":
-        print(plain(document.model_dump_json(indent=1)))
-    elif format == "csv":
-        print(point_sheet(document), end="")
-    elif format == "markdown":
-        print(page(document), end="")
-    else:
-        places = [f"page: {folder / PAGE}", f"report: {folder / REPORT}"]
-        below = [*choice_lines(document), *notes(document), *failures(document), *places]
-        further = [*slice_tables(document), sensitivity_table(document), stability_table(document)]
-        tables = [part for table in further if table is not None for part in (f"{table.caption}:", table)]
-        print_parts(title(document), header(document), point_table(document), *tables, *below, conclusion(document))
+    lost = f"{len(failed)} of {len(rows)} points failed; " if failed else ""
+    head = f"dry run of {name}: {len(rows)} points, {kept} of them kept"
+    return Printed(
+        f"Sweep {name}",
+        [head, Table(["point", *parameters, "seconds"], rows, left=["point", *parameters]), *failed],
+        {
+            "name": name,
+            "points": [
+                {
+                    "name": each.point.name,
+                    "parameters": without_secrets(each.point.parameters),
+                    "kept": each.kept,
+                    "seconds": each.seconds,
+                    "failure": each.failure,
+                }
+                for each in rehearsal.points
+            ],
+            "questions": rehearsal.questions,
+            "seconds": rehearsal.seconds,
+        },
+        Conclusion(
+            f"{lost}The sweep takes about {minutes}:{seconds:02d}{embedding}{with_}, less what a race saves",
+            "; ".join([f"estimated from {rehearsal.questions} questions a point", *left_out(rehearsal.left_out)]),
+            "mend the points that failed" if failed else "the same command without --dry-run",
+            tone="bad" if failed else "good",
+        ),
+    )

@@ -7,7 +7,8 @@ from typing import Any
 
 from recallbench.cli import options
 from recallbench.cli.command import argument, command, option
-from recallbench.reports.table import print_parts
+from recallbench.cli.printing import show
+from recallbench.reports.printing.printed import Format
 
 EXAMPLE = "recallbench versions --corpus locomo --dsn postgresql://… 0.2.1 0.4.1 0.20.0"
 
@@ -27,22 +28,25 @@ EXAMPLE = "recallbench versions --corpus locomo --dsn postgresql://… 0.2.1 0.4
     options.TIME,
     options.OUT,
     options.LABEL,
+    *options.FORMAT,
     options.CACHE_DIR,
     options.QUIET,
     options.CONFIG,
 )
-def versions(version: tuple[str, ...], corpus: str | None, quiet: bool, **of_run: Any) -> int:
+def versions(version: tuple[str, ...], corpus: str | None, format: Format, quiet: bool, **of_run: Any) -> int:
     """Measure versions of pgmnemo alike, each in a database of its own, and compare neighbours.
 
     Leaves a result folder per version, and beside them one with the table and a page that plots it. Exits with 3 when
     a version could not be measured; the others are measured all the same.
     """
     from recallbench.cli.bars import listener
-    from recallbench.cli.measure.comparison import comparison
+    from recallbench.reports.versions_page import printed
     from recallbench.studies.versions import measure_versions
 
     corpus = options.take_corpus(corpus, of_run)
     run_options = options.run_options(corpus=options.single_corpus(corpus), **of_run)
     compared = measure_versions(run_options, version, listener(quiet), date.today())
-    print_parts(*comparison(compared.summary, compared.folder))
+    measured = [part.version for part in compared.summary.versions if part.status == "measured"]
+    results = dict(zip(measured, compared.results, strict=True))
+    show(printed(compared.summary, compared.folder, results), format)
     return 0 if compared.complete else 3

@@ -1,19 +1,49 @@
-"""`matrix.md`: the whole matrix for a reader."""
+"""`matrix.md`, the whole matrix for a reader, and what `matrix` prints."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from recallbench.escaping.markdown import inline, opening
-from recallbench.reports.matrix.document import CELLS, PAIRS, PICTURE, MatrixDocument
+from recallbench.escaping.web import html
+from recallbench.reports.matrix.conclusion import conclusion
+from recallbench.reports.matrix.document import CELLS, MARKDOWN, PAIRS, PICTURE, MatrixDocument
 from recallbench.reports.matrix.picture import describe, draw
-from recallbench.reports.matrix.tables import CAPTIONS, cell_table, pair_table, together_table
-from recallbench.reports.matrix.words import asked, conclusion, failures, notes, title
+from recallbench.reports.matrix.tables import CAPTIONS, cell_sheet, cell_table, pair_table, together_table
+from recallbench.reports.matrix.words import asked, failures, notes, title
+from recallbench.reports.page import Page, captioned, listing
+from recallbench.reports.printing.printed import Printed
 from recallbench.reports.table import Part, Table
 from recallbench.results.study_folder import MATRIX
 
 
 def page(matrix: MatrixDocument) -> str:
-    """Return the matrix as Markdown."""
-    lines = [f"# {inline(title(matrix))}", "", opening(conclusion(matrix)), ""]
+    """Return the matrix as Markdown, what follows from it first."""
+    return "\n".join([*_heading(matrix), opening(str(conclusion(matrix))), "", *_sections(matrix)])
+
+
+def printed(matrix: MatrixDocument, folder: Path, *, has_cells: bool = True) -> Printed:
+    """Return what `recallbench matrix` prints: the tables each below its caption, and what follows as the last line."""
+    lines: list[Part] = [title(matrix), ""]
+    for part in _parts(matrix):
+        lines += [part] if isinstance(part, str) else [part, ""]
+    return Printed(
+        title(matrix),
+        [*lines, *failures(matrix), *notes(matrix), f"page: {folder / MARKDOWN}"],
+        matrix.model_dump(mode="json"),
+        conclusion(matrix, folder if has_cells else None),
+        own_markdown="\n".join([*_heading(matrix), *_sections(matrix)]),
+        own_page=Page(title(matrix), _body(matrix)).html(),
+        own_sheet=cell_sheet(matrix),
+    )
+
+
+def _heading(matrix: MatrixDocument) -> list[str]:
+    return [f"# {inline(title(matrix))}", ""]
+
+
+def _sections(matrix: MatrixDocument) -> list[str]:
+    lines = []
     for part in _parts(matrix):
         if isinstance(part, Table):
             lines += [*part.markdown(), ""]
@@ -24,16 +54,15 @@ def page(matrix: MatrixDocument) -> str:
     if failed := failures(matrix):
         lines += ["## Failed", "", *(f"- {opening(line)}" for line in failed), ""]
     lines += ["## How to read it", "", *(f"- {opening(note)}" for note in notes(matrix)), ""]
-    lines += [f"{CELLS} has every cell, {PAIRS} every paired test, {MATRIX} all of it.", ""]
-    return "\n".join(lines)
+    return [*lines, f"{CELLS} has every cell, {PAIRS} every paired test, {MATRIX} all of it.", ""]
 
 
-def printed(matrix: MatrixDocument) -> list[Part]:
-    """Return the matrix as a terminal shows it: its title, the tables each below its caption, and how to read them."""
-    lines: list[Part] = [title(matrix), ""]
+def _body(matrix: MatrixDocument) -> list[str]:
+    plot = draw(matrix)
+    lines = [] if plot is None else captioned(plot.element(), "The tables below have the same figures.")
     for part in _parts(matrix):
-        lines += [part] if isinstance(part, str) else [part, ""]
-    return [*lines, *failures(matrix), *notes(matrix)]
+        lines += part.html() if isinstance(part, Table) else [f"<h2>{html(part)}</h2>"]
+    return [*lines, *listing(failures(matrix)), *listing(notes(matrix))]
 
 
 def _parts(matrix: MatrixDocument) -> list[str | Table]:

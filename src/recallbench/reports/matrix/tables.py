@@ -99,7 +99,7 @@ def pair_table(matrix: MatrixDocument, family: Family) -> Table | None:
     return Table(columns, rows, CAPTIONS[family], columns[:3])
 
 
-def cell_sheet(matrix: MatrixDocument) -> str:
+def cell_sheet(matrix: MatrixDocument) -> Table:
     """Return a row for each cell, the lexical control and chance, for a spreadsheet."""
     names = [estimate.measure for estimate in next(cell.estimates for cell in matrix.cells if cell.estimates)]
     columns = ["corpus", "encoder", "max_tokens", "dims", "vector_bytes", "n", "segments"]
@@ -119,7 +119,7 @@ def cell_sheet(matrix: MatrixDocument) -> str:
             letters = [corpus.bm25_letters.get(m, "") if name == BM25 else "" for m in matrix.measures]
             row = [corpus.name, name, "", "", "", str(corpus.n), str(corpus.segments), *values, *letters]
             rows.append(row + [""] * (len(columns) - len(row)))
-    return csv_text([columns, *rows])
+    return Table(columns, rows)
 
 
 def _sheet_row(matrix: MatrixDocument, corpus: MatrixCorpusPart, cell: CellPart, names: Sequence[str]) -> list[str]:

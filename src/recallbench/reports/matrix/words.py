@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.reports.cells import share
 from recallbench.reports.comparison import LEVEL, p_text
@@ -70,13 +72,23 @@ def notes(matrix: MatrixDocument) -> list[str]:
     return lines
 
 
+def led_pairs(matrix: MatrixDocument, corpus: str) -> list[MatrixPairPart]:
+    """Return every pair of a corpus by the leading measure."""
+    return [pair for pair in matrix.of_family("all") if (pair.corpus, pair.measure) == (corpus, matrix.measures[0])]
+
+
+def is_out_of_reach(pairs: Sequence[MatrixPairPart]) -> bool:
+    """Whether these pairs could tell nothing apart after the correction, whatever was found."""
+    return min((pair.smallest_p for pair in pairs), default=0.0) * len(pairs) > LEVEL
+
+
 def _out_of_reach(matrix: MatrixDocument) -> list[str]:
     """Return a line for each corpus whose letters could tell nothing apart, whatever was found."""
     lines = []
     for corpus in matrix.corpora:
-        pairs = [pair for pair in matrix.of_family("all") if _is_of(pair, corpus.name, matrix.measures[0])]
-        least = min((pair.smallest_p for pair in pairs), default=0.0)
-        if least * len(pairs) > LEVEL:
+        pairs = led_pairs(matrix, corpus.name)
+        if is_out_of_reach(pairs):
+            least = min(pair.smallest_p for pair in pairs)
             few = "the questions that differ" if corpus.clusters is None else _clusters(corpus.clusters)
             times = f", which Holm multiplies by {len(pairs)} for so many pairs" if len(pairs) > 1 else ""
             lines.append(
@@ -84,17 +96,3 @@ def _out_of_reach(matrix: MatrixDocument) -> list[str]:
                 f"lies below {p_text(least)}{times}. The tables of differences make fewer tests."
             )
     return lines
-
-
-def _is_of(pair: MatrixPairPart, corpus: str, measure: str) -> bool:
-    return (pair.corpus, pair.measure) == (corpus, measure)
-
-
-def conclusion(matrix: MatrixDocument) -> str:
-    """Return what is there, and what to do next."""
-    measured = len(matrix.cells) - len(matrix.failed)
-    if len(matrix.cells) == 1 == measured:
-        return "The one cell was measured; it is a result of its own that recallbench audit checks."
-    if matrix.failed:
-        return f"{measured} of {len(matrix.cells)} cells were measured; the same command tries the others alone again."
-    return f"All {measured} cells were measured; each is a result of its own that recallbench audit checks."

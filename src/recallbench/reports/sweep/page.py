@@ -1,19 +1,23 @@
-"""`report.md` and `report.html` of a sweep."""
+"""`report.md` and `report.html` of a sweep, and what `sweep` prints."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from recallbench.escaping.markdown import inline, opening
 from recallbench.escaping.web import html
 from recallbench.reports.page import Page, captioned, listing
+from recallbench.reports.printing.printed import Printed
 from recallbench.reports.sweep.chart import chart
+from recallbench.reports.sweep.conclusion import conclusion
 from recallbench.reports.sweep.picture import draw
 from recallbench.reports.sweep.sensitivity import draw_sensitivity, other_table, sensitivity_notes, sensitivity_table
 from recallbench.reports.sweep.slices import slice_tables
 from recallbench.reports.sweep.stability import stability_notes, stability_table
-from recallbench.reports.sweep.tables import point_table
-from recallbench.reports.sweep.words import choice_lines, conclusion, failures, files, header, notes, title
-from recallbench.reports.table import Table
-from recallbench.results.sweep.document import SLICES, SweepDocument
+from recallbench.reports.sweep.tables import point_sheet, point_table
+from recallbench.reports.sweep.words import choice_lines, failures, files, header, notes, title
+from recallbench.reports.table import Part, Table
+from recallbench.results.sweep.document import PAGE, REPORT, SLICES, SweepDocument
 
 SLICED = (
     "The 95% interval of each slice stands alone: among many slices some differ by luck, and a point is chosen for all "
@@ -22,8 +26,49 @@ SLICED = (
 
 
 def page(document: SweepDocument) -> str:
-    """Return the sweep as Markdown."""
-    lines = [f"# {inline(title(document))}", "", opening(conclusion(document)), "", opening(header(document)), ""]
+    """Return the sweep as Markdown, what follows from it first."""
+    return "\n".join([*_heading(document), opening(str(conclusion(document))), "", *_sections(document)])
+
+
+def web_page(document: SweepDocument) -> str:
+    """Return `report.html`: the same with its picture, in one file."""
+    return Page(title(document), [f"<p>{html(str(conclusion(document)))}</p>", *_body(document)]).html()
+
+
+def printed(document: SweepDocument, folder: Path, corpus: str, file: Path, combinations: int) -> Printed:
+    """Return what `recallbench sweep` prints: what follows from it is its last line.
+
+    `corpus` and `file` are as they were typed, and so many `combinations` can't be measured.
+    """
+    further = [*slice_tables(document), sensitivity_table(document), stability_table(document)]
+    parts: list[Part] = [
+        title(document),
+        header(document),
+        point_table(document),
+        *(part for table in further if table is not None for part in (f"{table.caption}:", table)),
+        *choice_lines(document),
+        *notes(document),
+        *failures(document),
+        f"page: {folder / PAGE}",
+        f"report: {folder / REPORT}",
+    ]
+    return Printed(
+        title(document),
+        parts,
+        document.model_dump(mode="json"),
+        conclusion(document, corpus, file, combinations),
+        own_markdown="\n".join([*_heading(document), *_sections(document)]),
+        own_page=Page(title(document), _body(document)).html(),
+        own_sheet=point_sheet(document),
+    )
+
+
+def _heading(document: SweepDocument) -> list[str]:
+    return [f"# {inline(title(document))}", ""]
+
+
+def _sections(document: SweepDocument) -> list[str]:
+    lines = [opening(header(document)), ""]
     if told := choice_lines(document):
         lines += ["## The choice", "", *(f"- {opening(line)}" for line in told), ""]
     if drawn := chart(document):
@@ -36,12 +81,10 @@ def page(document: SweepDocument) -> str:
     if failed := failures(document):
         lines += ["## Failed", "", *(f"- {opening(line)}" for line in failed), ""]
     lines += ["## How it was measured", "", *(f"- {opening(note)}" for note in notes(document)), ""]
-    lines += [files(), ""]
-    return "\n".join(lines)
+    return [*lines, files(), ""]
 
 
-def web_page(document: SweepDocument) -> str:
-    """Return `report.html`: the same with its picture, in one file."""
+def _body(document: SweepDocument) -> list[str]:
     plot = draw(document)
     caption = "Each point by the questions held out; the front is that of the questions to choose by."
     dropped = sum(point.dropped_after is not None for point in document.points)
@@ -49,8 +92,7 @@ def web_page(document: SweepDocument) -> str:
         caption += f" {dropped} points that the race dropped are in the table alone."
     if document.gates:
         caption += " Gates were judged by the questions to choose by: their lines show where these points lie to them."
-    body = [
-        f"<p>{html(conclusion(document))}</p>",
+    return [
         f"<p>{html(header(document))}</p>",
         *(captioned(plot.element(), caption) if plot is not None else ()),
         *listing(choice_lines(document)),
@@ -60,7 +102,6 @@ def web_page(document: SweepDocument) -> str:
         *listing(failures(document)),
         *listing(notes(document)),
     ]
-    return Page(title(document), body).html()
 
 
 def _further(document: SweepDocument) -> list[tuple[Table, list[str]]]:

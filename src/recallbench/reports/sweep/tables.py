@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recallbench.escaping.sheet import csv_text
 from recallbench.reports.cells import figure, interval, milliseconds
 from recallbench.reports.table import Table
 from recallbench.results.sweep.document import BASELINE, SweepDocument, SweepPointPart
@@ -31,7 +30,7 @@ def point_table(document: SweepDocument) -> Table:
     return Table(columns, rows, caption="Points", left=["point", *document.parameters, "remarks"])
 
 
-def point_sheet(document: SweepDocument) -> str:
+def point_sheet(document: SweepDocument) -> Table:
     """Return `points.csv`: the same with every digit, for a spreadsheet or a program."""
     columns = ["point", *document.parameters, "measure", "value", "low", "high", "n", "tuning", "held_out"]
     columns += ["held_out_low", "held_out_high", "p50_ms", "p95_ms", "usd_per_1000", "front_share"]
@@ -53,7 +52,7 @@ def point_sheet(document: SweepDocument) -> str:
                 point.failure,
             ]
         )
-    return csv_text([[*columns, "remarks", "answers_sha256", "failure"], *rows])
+    return Table([*columns, "remarks", "answers_sha256", "failure"], rows)
 
 
 def remarks(document: SweepDocument, point: SweepPointPart) -> Sequence[str]:

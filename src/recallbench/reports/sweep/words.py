@@ -1,4 +1,4 @@
-"""What follows from a sweep, in sentences."""
+"""What was measured in a sweep and what the choice lies among, in sentences."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.reports.time.visible import ignored_sentence
 from recallbench.results.environment import recorded_load
-from recallbench.results.metrics import EstimatePart
 from recallbench.results.sweep.document import (
     BASELINE,
     NAME,
@@ -182,51 +181,6 @@ def failures(document: SweepDocument) -> list[str]:
     return lines
 
 
-def conclusion(document: SweepDocument) -> str:
-    """Return which point to take, what it is worth on questions held out, and whether one can believe it."""
-    choice = document.choice
-    unfinished = "Not whole: some points failed; the same command tries those alone again."
-    chosen = document.point(choice.chosen)
-    if chosen is None:
-        return " ".join([f"Nothing is chosen: {choice.why_none}.", *([unfinished] if document.failed else [])])
-    out = chosen.held_out
-    measure = document.measure if out is None else out.measure
-    worth = "nothing is held out to tell its worth"
-    if out is not None:
-        worth = f"held-out {measure} {_interval(out)}, n {out.n}"
-    tuned = "" if chosen.tuning is None else f" (tuning {chosen.tuning:.4f})"
-    sentences = [f"Take {named(chosen)}: {worth}{tuned}."]
-    if choice.gain is not None and choice.gain < 0:
-        better = "shown to be better" if (choice.gain_high or 0.0) < 0 else "seen better, which is not shown"
-        sentences[0] = (
-            f"Keep the {BASELINE} where {measure} decides: held out it is {better}. Of the points, t"
-            + (sentences[0][1:])
-        )
-    if sum(point.passes and point.tuning is not None for point in document.measured) == 1:
-        sentences.append("No other point could be chosen, so that nothing was compared.")
-    elif choice.shown:
-        sentences.append(f"It is the fastest point shown to be no worse than any other by more than {choice.margin:g}.")
-    else:
-        sentences.append(
-            f"It is only the one seen best: none could be shown to be no worse than all others by more than "
-            f"{choice.margin:g}, so luck may have made it."
-        )
-    if choice.gain is not None:
-        between = f" ({choice.gain_low:+.4f} to {choice.gain_high:+.4f})" if choice.gain_low is not None else ""
-        units = document.split.held_out_units if document.split is not None else 0
-        if choice.gain_low is None or choice.gain_high is None:
-            between = f" (no interval: {units} clusters held out are too few)" if document.clusters else ""
-        sentences.append(f"Held out it is {choice.gain:+.4f}{between} against the {BASELINE}.")
-    if choice.missed:
-        missed = ", ".join(gate.gate for gate in choice.missed)
-        sentences.append(
-            f"Don't: on the questions held out it is shown to miss {missed}, which it keeps by the others."
-        )
-    elif seen := [gate.gate for gate in choice.gates if gate.kept is False]:
-        sentences.append(f"On the questions held out it seems to miss {', '.join(seen)}, which is not shown.")
-    return " ".join([*sentences, *([unfinished] if document.failed else [])])
-
-
 def named(point: SweepPointPart) -> str:
     """Return a point's name with its parameters."""
     told = ", ".join(f"{name} = {value}" for name, value in point.parameters.items())
@@ -243,8 +197,3 @@ def files() -> str:
 
 def _units(count: int, unit: str) -> str:
     return f"{count:,} {unit}{'' if count == 1 else 's'}"
-
-
-def _interval(part: EstimatePart) -> str:
-    value = "–" if part.value is None else f"{part.value:.4f}"
-    return value if part.low is None or part.high is None else f"{value} ({part.low:.4f} to {part.high:.4f})"

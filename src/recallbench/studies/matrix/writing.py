@@ -18,7 +18,7 @@ def write_matrix(folder: Path, document: MatrixDocument) -> Path:
     """Write the folder of a matrix, whole or not at all, and return it."""
     with staged(folder, explicit=False) as draft:
         write_lines(draft.temporary / MATRIX, [document.model_dump_json(indent=1), "\n"])
-        write_lines(draft.temporary / CELLS, [cell_sheet(document)])
+        write_lines(draft.temporary / CELLS, [cell_sheet(document).csv()])
         write_lines(draft.temporary / PAIRS, [pair_sheet(document)])
         if (plot := draw(document)) is not None:
             write_lines(draft.temporary / PICTURE, [plot.picture()])

@@ -48,6 +48,8 @@ class Rehearsal:
     """Points around the chosen one that are none of the sweep's own, at most."""
     again: int = 0
     """How often the chosen point and the baseline are asked again."""
+    left_out: int = 0
+    """Combinations of parameters that can't be measured."""
 
     @property
     def seconds(self) -> float:

@@ -28,6 +28,7 @@ from recallbench.studies.sweep.around import measure_around, settings_around
 from recallbench.studies.sweep.choices import SweepChoices
 from recallbench.studies.sweep.choosing import SweepCandidates, choose
 from recallbench.studies.sweep.costs import usd_per_1000
+from recallbench.studies.sweep.drawing import draw_points
 from recallbench.studies.sweep.file import SweepFile
 from recallbench.studies.sweep.held_out_gates import held_out_gates
 from recallbench.studies.sweep.kept import SweepCache
@@ -48,6 +49,8 @@ class SweepStudy:
 
     document: SweepDocument
     folder: Path
+    left_out: int = 0
+    """Combinations of parameters that can't be measured."""
 
     @property
     def holds(self) -> bool:
@@ -62,7 +65,12 @@ def dry_sweep(file: SweepFile, path: Path, base: Options, choices: SweepChoices,
     rehearsal = rehearse(points, questions, SweepCache(base.cache_dir), file.sha256, choices.at_once, progress)
     seeds, repeats = choices.again
     around = _most_around(file, points) if choices.sensitivity else 0
-    return replace(rehearsal, around=around, again=seeds * repeats)
+    return replace(rehearsal, around=around, again=seeds * repeats, left_out=_left_out(file, points))
+
+
+def _left_out(file: SweepFile, points: Sequence[SweepPoint]) -> int:
+    """Return how many of the combinations that a file states are none of its points."""
+    return len(draw_points(file)) + (file.baseline is not None) - len(points)
 
 
 def _most_around(file: SweepFile, points: Sequence[SweepPoint]) -> int:
@@ -126,7 +134,7 @@ def sweep(
         for outcome in (*outcomes, *further):
             if not is_known(outcome.point.plan):
                 cache.drop(outcome.address)
-    return SweepStudy(document, written)
+    return SweepStudy(document, written, _left_out(file, points))
 
 
 def _candidates(measuring: Measuring, parts: Parts) -> SweepCandidates:

@@ -18,7 +18,7 @@ def write_sweep(folder: Path, document: SweepDocument) -> Path:
     """Write the folder of a sweep, whole or not at all, and return it."""
     with staged(folder, explicit=False) as draft:
         write_lines(draft.temporary / NAME, [document.model_dump_json(indent=1), "\n"])
-        write_lines(draft.temporary / POINTS, [point_sheet(document)])
+        write_lines(draft.temporary / POINTS, [point_sheet(document).csv()])
         write_lines(draft.temporary / SLICES, [slice_sheet(document)])
         for name, text in {
             **picture.files(document),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from recallbench.reports.load.page import page
+from recallbench.reports.load.conclusion import conclusion
+from recallbench.reports.load.page import page, printed
 from recallbench.reports.load.tables import level_table
-from recallbench.reports.load.words import conclusion
 from recallbench.results.load.levels import LatencyDocument
 
 QUIET = {
@@ -19,7 +20,7 @@ QUIET = {
     "quiet": True,
     "words": "Quiet machine.",
 }
-SATURATES = "The store saturates at 2 clients with 1000 answers a second. At 700 a second (70% of that)"
+SATURATES = "The store saturates at 2 clients with 1000 answers a second; at 700 a second (70% of that)"
 UNQUIET = QUIET | {"others": 0.4, "quiet": False, "words": "Not a quiet machine: other processes had 40%."}
 
 
@@ -73,25 +74,66 @@ def test_a_row_has_its_bounds_and_what_one_must_know() -> None:
     assert lines[3].endswith("void; saturated; 7 skipped; 1 failed; machine not quiet")
 
 
+RELIED = (
+    "the generator kept time (p99 lag up to 0.02 ms) and the machine was quiet: these times can be relied on; next: "
+    "hold that p95 in CI: recallbench gate --latency"
+)
+
+
 @pytest.mark.parametrize(
-    ("rows", "words"),
+    ("rows", "words", "tone"),
     [
         (
             [level(1, None), level(2, 500.0), level(3, 700.0)],
-            f"{SATURATES} p95 is 2 (1.8 to 2.3) ms. The generator kept time (p99 lag up to 0.02 ms) and the machine "
-            "was quiet: these times can be relied on.",
+            f"{SATURATES} p95 is 2 (1.8 to 2.3) ms; {RELIED} DIR",
+            "good",
         ),
         (
-            [level(1, None), level(2, 700.0, void=True, why_void="the lag"), level(3, 900.0, machine=UNQUIET)],
-            f"{SATURATES} p95 is 2 (1.8 to 2.3) ms (void). Don't rely on all of these times: the generator lagged in 1 "
-            "of 3 levels (the lag), and the machine was not quiet in 1 of 3; repeat it on a quiet machine "
-            "(--require-quiet).",
+            [level(1, None), level(2, 700.0, void=True, why_void="the lag"), level(3, 900.0, saturated=True)],
+            f"{SATURATES} p95 is 2 (1.8 to 2.3) ms (void); 900 a second is more than it answers; don't rely on all of "
+            "these times: the generator lagged in 1 of 3 levels (the lag); next: ask at lower --rates, or with fewer "
+            "--clients",
+            "open",
+        ),
+        (
+            [level(1, None), level(2, 500.0), level(3, 700.0, void=True, why_void="the lag", machine=UNQUIET)],
+            "The store saturates at 2 clients with 1000 answers a second; at 500 a second (50% of that) p95 is 2 (1.8 "
+            "to 2.3) ms; don't rely on all of these times: the generator lagged in 1 of 3 levels (the lag), and the "
+            "machine was not quiet in 1 of 3; next: repeat it on a quiet machine (--require-quiet)",
+            "open",
+        ),
+        (
+            [level(1, None)],
+            "The store saturates at 2 clients with 1000 answers a second; no open loop was run: what callers wait "
+            "while others ask too is not known; next: ask at rates of your users: --rates 20,50",
+            "open",
         ),
     ],
 )
-def test_it_ends_with_what_callers_wait_and_whether_to_believe_it(rows: list[dict[str, Any]], words: str) -> None:
-    assert conclusion(study(rows)) == words
+def test_it_ends_with_what_callers_wait_and_whether_to_believe_it(
+    rows: list[dict[str, Any]], words: str, tone: str
+) -> None:
+    concluded = conclusion(study(rows))
+    assert (str(concluded), concluded.tone) == (words, tone)
     assert page(study(rows)).startswith(f"# Latency of pgvector on locomo\n\n{words}\n")
+
+
+def test_what_is_printed_ends_with_it_and_has_it_once() -> None:
+    shown = printed(study([level(1, None), level(2, 700.0)]), Path("o/of it"))
+    last = f"{SATURATES} p95 is 2 (1.8 to 2.3) ms; {RELIED} 'o/of it'"
+    assert shown.render("text").endswith(f"report: o/of it/report.md\n\n{last}\n")
+    assert shown.render("markdown").endswith(f"and `calls.jsonl` every call.\n\n**{last}**\n")
+    assert [shown.render(form).count("The store saturates") for form in ("markdown", "html", "csv")] == [1, 1, 0]
+    assert shown.render("json").count('"happened": "The store saturates') == 1
+
+
+def test_answers_faster_than_a_round_trip_without_work_are_not_believed() -> None:
+    parts = [{"name": "store call", "p50": 0.1, "p95": 0.2}]
+    trips = [{"side": "A", "size": 1, "ms": [0.3, 0.4, 0.5]}]
+    found = conclusion(study([level(1, None, parts=parts), level(2, 700.0)], round_trips=trips))
+    assert (found.belief, found.tone) == ("these can't be the times of the store", "open")
+    possible = [{"side": "A", "size": 1, "ms": [0.1, 0.05]}]
+    assert conclusion(study([level(1, None, parts=parts), level(2, 700.0)], round_trips=possible)).tone == "good"
 
 
 def test_of_two_systems_a_slower_one_is_named_after_correction_for_all_rates() -> None:
@@ -101,12 +143,18 @@ def test_of_two_systems_a_slower_one_is_named_after_correction_for_all_rates() -
             "second": 3.0, "difference": 1.0, "low": 0.5, "high": 1.5, "method": "m", "p": p, "smallest_p": 0.002,
         }  # fmt: skip
 
-    found = study([level(1, 500.0), level(2, 700.0)], differences=[difference(500.0, 0.03), difference(700.0, 0.02)])
-    assert "At 500 a second B is slower: p95 of blocks 1 ms apart, p 0.040 (Holm, 2 open loops)." in conclusion(found)
-    alike = study([level(1, 500.0), level(2, 700.0)], differences=[difference(500.0, 0.03), difference(700.0, 0.3)])
-    assert "In no open loop does the p95 of A and B differ at p .05 (Holm, 2 open loops)." in conclusion(alike)
+    rows = [level(1, 500.0), level(2, 700.0)]
+    found = conclusion(study(rows, differences=[difference(500.0, 0.03), difference(700.0, 0.02)])).happened
+    slower = "B is slower: p95 of blocks 1 ms apart, p 0.040 (Holm, 2 open loops)"
+    assert found.endswith(f"; at 500 a second {slower}; at 700 a second {slower}")
+    alike = conclusion(study(rows, differences=[difference(500.0, 0.03), difference(700.0, 0.3)])).happened
+    assert alike.endswith(
+        "; in no open loop does the p95 of A and B differ at p .05 (Holm, 2 open loops); at 500 a second the interval "
+        "excludes 0, yet p decides: it is corrected for 2 tests, and the interval is not"
+    )
 
 
 def test_levels_that_an_interruption_left_are_said_to_be_all() -> None:
-    words = conclusion(study([level(1, None)], finished=False, why_ended="interrupted", saturation=[]))
-    assert words.startswith("Ended early (interrupted): the levels above are whole.")
+    found = conclusion(study([level(1, 700.0)], finished=False, why_ended="interrupted", saturation=[]))
+    assert found.happened == "Ended early (interrupted), the levels above are whole"
+    assert (found.next, found.tone) == ("the same command again", "open")

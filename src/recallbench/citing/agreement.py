@@ -1,0 +1,65 @@
+"""Whether a figure of a text is the one that a result states."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from recallbench.citing.figure_grammar import CitedFigure, Role, names_in, without_names, words_not_read
+from recallbench.citing.printed_number import count, is_same, number
+from recallbench.corpora.registry import CORPORA
+from recallbench.embedding.encoders import ENCODERS
+from recallbench.results.metrics import OVERALL, EstimatePart
+from recallbench.results.result import Result
+from recallbench.stores.registry import STORES
+
+_SUBJECT = re.compile(
+    rf"\b(?P<name>{'|'.join(map(re.escape, (*STORES, *ENCODERS)))}|chance|random order|oracle)"
+    r"(?:'s| control| level)?(?: v?\d[\w.]*)?:?(?: (?:has|had|gets|got|with|reache[sd]|an?))*\s*$",
+    re.IGNORECASE,
+)
+"""Another system right before a measure."""
+
+
+def doubts(figure: CitedFigure, result: Result) -> Iterator[str]:
+    """Yield why a figure may be another than the result states; nothing where the words leave no doubt."""
+    metrics, kinds = result.metrics, _kinds(result)
+    for name in names_in(figure.sentence, [name for name in CORPORA if name != metrics.corpus.name]):
+        yield f"the sentence names {name}, the folder is of {metrics.corpus.name}"
+    own = (metrics.corpus.name, metrics.store.name, metrics.embedder_name, result.version, *kinds)
+    if words := words_not_read(figure, own):
+        yield f"what '{words}' makes of it is not known"
+    if subject := _SUBJECT.search(without_names(figure.before, own)):
+        yield f"it may be of {subject['name']}"
+    named = names_in(f"{figure.row} {figure.clause}", kinds)
+    if len(named) > 1 or (named and not figure.is_alone):
+        yield f"it may be of {' or '.join(named)}"
+
+
+def differences(figure: CitedFigure, result: Result) -> Iterator[str]:
+    """Yield how value, interval and n differ from the folder's, for the kind that is named or all questions."""
+    metrics, measure = result.metrics, figure.names[0].measure
+    source = metrics.control_bm25 if figure.role == "bm25" else {**(metrics.abilities or {}), **metrics.estimates}
+    kind = next(iter(names_in(f"{figure.row} {figure.clause}", _kinds(result))), OVERALL)
+    part = next((part for part in source.get(kind, []) if part.measure == measure), None)
+    if part is None or (value := _value_of(part, figure.role)) is None:
+        yield f"{result.folder.name} states no {measure}"
+        return
+    if not is_same(value, figure.value):
+        others = [other.measure for other in source[kind] if is_same(other.value, figure.value)]
+        hint = f"; it is its {others[0]}" if others and figure.role == "value" else ""
+        yield f"{result.folder.name} has {value:.{max(4, number(figure.value)[1])}f}{hint}"
+    if figure.interval and not all(map(is_same, (part.low, part.high), figure.interval)):
+        right = "no interval" if part.low is None else f"{part.low:.4f} to {part.high:.4f}"
+        yield f"the interval {' to '.join(figure.interval)}: the folder has {right}"
+    if figure.count and count(figure.count) != part.n:
+        yield f"n = {figure.count}: the folder has {part.n}"
+
+
+def _value_of(part: EstimatePart, role: Role) -> float | None:
+    return part.chance if role == "chance" else part.ceiling if role == "ceiling" else part.value
+
+
+def _kinds(result: Result) -> list[str]:
+    """Return the kinds of questions that a result has figures of."""
+    return [kind for kind in {**(result.metrics.abilities or {}), **result.metrics.estimates} if kind != OVERALL]

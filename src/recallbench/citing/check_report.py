@@ -1,0 +1,166 @@
+"""How the check of texts is shown: a line for each claim that is not right, all of them as rows, and the last line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from recallbench.citing.citation_check import STATES, CheckedFigure
+from recallbench.citing.declaration import FORM
+from recallbench.escaping.terminal import shortened
+from recallbench.reports.page import Page
+from recallbench.reports.printing.conclusion import Conclusion
+from recallbench.reports.printing.printed import Printed
+from recallbench.reports.table import Table
+
+LONGEST = 120
+"""Characters of a fault that the last line has; all of it stands above."""
+COLUMNS = ("file", "line", "state", "claim", "faults", "compared with")
+TITLE = "Figures of texts beside what they name"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTexts:
+    """Every figure of some texts, with its state."""
+
+    by_file: Mapping[Path, Sequence[CheckedFigure]]
+    strict: bool = False
+    """Whether all but what is right fails."""
+
+    @property
+    def figures(self) -> list[tuple[Path, CheckedFigure]]:
+        """Return the figures with their files, in order."""
+        return [(file, figure) for file, figures in self.by_file.items() for figure in figures]
+
+    @property
+    def failing(self) -> list[tuple[Path, CheckedFigure]]:
+        """Return the figures that the texts may not give as they do."""
+        return [(file, one) for file, one in self.figures if self.fails(one)]
+
+    def fails(self, figure: CheckedFigure) -> bool:
+        """Return whether a text may not give this figure as it does."""
+        return figure.fails or (self.strict and figure.state != "right")
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return how many figures are in each state."""
+        states = Counter(figure.state for _, figure in self.figures)
+        return {state: states[state] for state in STATES}
+
+
+def printed(texts: CheckedTexts) -> Printed:
+    """Return the report; text lists what is not right, every other format all figures."""
+    rows = [
+        (str(file), str(one.figure.line), one.state, one.title, "; ".join(one.problems), one.source)
+        for file, one in texts.figures
+    ]
+    table = Table(COLUMNS, rows)
+    return Printed(
+        TITLE,
+        _lines(texts.figures),
+        document(texts),
+        conclusion(texts),
+        own_markdown="\n".join(table.markdown()),
+        own_page=Page(TITLE, table.html()).html(),
+        own_sheet=table,
+    )
+
+
+def document(texts: CheckedTexts) -> dict[str, Any]:
+    """Return the figures for a program."""
+    files = [str(file) for file in texts.by_file]
+    return {
+        "file": files[0] if len(files) == 1 else None,
+        "files": files,
+        "figures": [
+            {
+                "file": str(file),
+                "line": one.figure.line,
+                "claim": one.title,
+                "names": [name.text for name in one.figure.names],
+                "value": one.figure.value,
+                "role": one.figure.role,
+                "folders": [folder.text for folder in one.figure.folders],
+                "status": one.state,
+                "problems": list(one.problems),
+                "compared_with": one.source or None,
+                "fails": texts.fails(one),
+            }
+            for file, one in texts.figures
+        ],
+        "counts": texts.counts,
+        "strict": texts.strict,
+        "holds": not texts.failing,
+    }
+
+
+def conclusion(texts: CheckedTexts) -> Conclusion:
+    """Return how the check ends: how many figures are in which state, whether the texts may say so, what to do next."""
+    files = [str(file) for file in texts.by_file]
+    where = files[0] if len(files) == 1 else f"{len(files)} files"
+    if not texts.figures:
+        return Conclusion(f"{where}: no figure of a measure", "so nothing was checked", tone="open")
+    counts = [f"{count} {state}" for state, count in texts.counts.items() if count]
+    happened = f"{where}: {_number_of(len(texts.figures), 'figure')}: {', '.join(counts)}"
+    if texts.failing:
+        number = len(texts.failing)
+        belief = "1 may not stand as it does" if number == 1 else f"{number} may not stand as they do"
+        return Conclusion(happened, belief, _next(texts.failing), tone="bad")
+    if len(texts.figures) > texts.counts["right"]:
+        return Conclusion(
+            happened,
+            "nothing contradicts the text; what is not right was not compared with anything",
+            "commit the result folders and name them, and check with --strict",
+            tone="open",
+        )
+    in_files = sum(one.source.endswith((".csv", ".json")) for _, one in texts.figures)
+    if in_files:
+        return Conclusion(happened, f"{in_files} of them as a data file has them, which no audit covers")
+    return Conclusion(happened, "each as its folder has it, which was audited just now")
+
+
+def _next(failing: Sequence[tuple[Path, CheckedFigure]]) -> str:
+    """Return what helps against the gravest."""
+    file, first = min(failing, key=lambda entry: _GRAVITY.index(entry[1].state))
+    place = f"{file}:{first.figure.line}"
+    fault = shortened(first.problems[0], LONGEST) if first.problems else ""
+    if first.state == "not checkable":
+        return f"recallbench audit {first.source}" if first.source else f"{place}: {fault}"
+    if first.state == "no folder named":
+        return f"name the result folder at {place}, or say where its figures are from: {FORM}"
+    return f"{'mend' if first.state == 'wrong' else 'say what is missing at'} {place} first: {fault}"
+
+
+_GRAVITY = ("wrong", "right but undisclosed", "no folder named", "not checkable", "right")
+
+
+def _lines(figures: Iterable[tuple[Path, CheckedFigure]]) -> list[str]:
+    """Return a line for each place and its faults; what a comment declares is one line for each comment."""
+    alike: dict[tuple[object, ...], list[CheckedFigure]] = {}
+    for file, one in figures:
+        if one.state != "right":
+            declared = one.figure.declared.line if one.figure.declared and _is_as_declared(one) else 0
+            place = (declared,) if declared else (0, one.figure.line, one.problems)
+            alike.setdefault((file, one.state, *place), []).append(one)
+    return [_line(str(key[0]), entries) for key, entries in alike.items()]
+
+
+def _line(file: str, entries: Sequence[CheckedFigure]) -> str:
+    first, last = entries[0], entries[-1].figure.line
+    line, claim = str(first.figure.line), ", ".join(one.title for one in entries)
+    if _is_as_declared(first):
+        line, claim = f"{line}-{last}" if last > first.figure.line else line, _number_of(len(entries), "figure")
+    return f"{file}:{line}: {first.state}: {claim}: {'; '.join(first.problems)}"
+
+
+def _is_as_declared(one: CheckedFigure) -> bool:
+    """Return whether the state of a figure is what the text says of it, and stands."""
+    declared = one.figure.declared
+    return declared is not None and declared.origin in ("commands", "others") and not one.fails and not one.source
+
+
+def _number_of(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

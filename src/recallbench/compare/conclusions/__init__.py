@@ -1,0 +1,1 @@
+"""The last lines of the commands that compare and gate, in words."""

@@ -1,0 +1,56 @@
+"""The last line of `recallbench gate --init`: what the file holds, and what drop so many questions can find."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from recallbench.compare.fitted.file import FittedResult
+from recallbench.compare.fitted.thresholds import Detectable
+from recallbench.reports.cells import figure, interval
+from recallbench.reports.printing.conclusion import Conclusion
+from recallbench.reports.table import Part, Table
+from recallbench.results.metrics import OVERALL
+
+ASSUMED = "counted cautiously, as if what one version finds said nothing of the next: most versions show smaller drops"
+
+
+def fitted_parts(results: Sequence[FittedResult], stored: Sequence[str]) -> list[Part]:
+    """Return the thresholds with what was measured, what was left out, and the baselines that were stored."""
+    rows = [
+        [
+            *(each.name, floor.kind or OVERALL, f"{floor.estimate.measure} >= {floor.at_least:g}"),
+            *(figure(floor.estimate.value), interval(floor.estimate), str(floor.estimate.n)),
+        ]
+        for each in results
+        for floor in each.fitted.floors
+    ]
+    rows += [
+        [each.name, OVERALL, f"{told.measure} drops less than {told.threshold:g}", "–", "–", str(told.n)]
+        for each in results
+        for told in [each.fitted.detectable]
+        if told.threshold is not None
+    ]
+    left_out = [f"{each.name}: left out: {reason}" for each in results for reason in each.fitted.left_out]
+    table = Table(("result", "part", "threshold", "measured", "95% interval", "n"), rows)
+    return [*(f"{each.name}: {each.folder}" for each in results), "", table, *left_out, *stored]
+
+
+def conclude_fitting(results: Sequence[FittedResult], file: str) -> Conclusion:
+    """Return the conclusion of writing a file."""
+    count = sum(each.thresholds for each in results)
+    told = "; ".join(
+        f"{each.name + ': ' if len(results) > 1 else ''}{detectable_words(each.fitted.detectable)}" for each in results
+    )
+    assumed = ASSUMED if any(each.baseline is not None for each in results) else ""
+    config = "" if file == "recallbench.toml" else f" --config {shlex.quote(file)}"
+    return Conclusion(f"{file} has {count} thresholds; {told}", assumed, f"recallbench gate{config}")
+
+
+def detectable_words(detectable: Detectable) -> str:
+    """Return what drop so many questions can find."""
+    of = "" if detectable.clusters is None else f" in {detectable.clusters} clusters"
+    questions = f"{detectable.n} question{'' if detectable.n == 1 else 's'}{of}"
+    if detectable.drop is None or detectable.threshold is None:
+        return f"{questions} can't prove any drop of {detectable.measure}, so that only floors are held"
+    return f"{questions} find a drop of {detectable.measure} of {detectable.drop:.4f} or more four times in five"

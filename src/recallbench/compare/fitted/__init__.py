@@ -1,0 +1,1 @@
+"""Thresholds that fit a result, for whoever starts to gate with it."""

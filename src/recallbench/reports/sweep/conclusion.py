@@ -1,0 +1,150 @@
+"""How a sweep ends: the point to take, what it is worth on questions held out, and whether one can believe it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from recallbench.reports.cells import figure, milliseconds
+from recallbench.reports.printing.conclusion import Conclusion
+from recallbench.reports.sweep.applying import K, applied
+from recallbench.reports.sweep.words import named
+from recallbench.results.environment import recorded_load
+from recallbench.results.metrics import EstimatePart
+from recallbench.results.sweep.document import BASELINE, SweepDocument, SweepPointPart
+
+AGAIN = "the same command tries those alone again"
+
+
+def conclusion(
+    document: SweepDocument, corpus: str = "CORPUS", file: Path = Path("sweep.toml"), combinations: int = 0
+) -> Conclusion:
+    """Return which point to take, whether one can believe it, and what to do next.
+
+    `corpus` and `file` are as they were typed; so many `combinations` can't be measured.
+    """
+    choice, measured = document.choice, len(document.points)
+    lost = [
+        *([f"{len(document.failed)} of {measured} points failed"] if document.failed else []),
+        *left_out(combinations),
+    ]
+    chosen = document.point(choice.chosen)
+    if chosen is None:
+        then = AGAIN if document.failed else "weaken the gate that turns most away, or add points to the file"
+        return Conclusion(f"Nothing is chosen: {choice.why_none}", "; ".join(lost), then, tone="bad")
+    missed = ", ".join(gate.gate for gate in choice.missed)
+    better = choice.gain is not None and choice.gain < 0
+    run = applied(document, chosen, corpus, file)
+    held = document.split is not None and document.split.chooses
+    known = choice.gain is None or choice.gain_low is not None or _is_baseline(document, chosen)
+    sure = choice.shown and held and known
+    if missed:
+        then = "take another point, or hold out more questions"
+    elif not document.is_whole:
+        then = AGAIN
+    elif _is_baseline(document, chosen):
+        then = f"keep it, and hold it in CI: {run}; then recallbench gate --init"
+    elif better:
+        then = f"keep the {BASELINE}, or hold {chosen.name} against it: {run}"
+    elif not sure:
+        then = f"try it on other questions before you rely on it: {run}"
+    else:
+        then = f"{run}; then hold it in CI: recallbench gate --init"
+    return Conclusion(
+        _taken(document, chosen, missed),
+        "; ".join([*_believed(document, chosen), *lost]),
+        then,
+        tone="bad" if missed or not document.is_whole else "good" if sure and not better else "open",
+    )
+
+
+def left_out(combinations: int) -> list[str]:
+    """Return how many combinations of parameters can't be measured; nothing where all can."""
+    return [f"{combinations} combination{'s' if combinations > 1 else ''} left out"] if combinations else []
+
+
+def _taken(document: SweepDocument, chosen: SweepPointPart, missed: str) -> str:
+    """Return the point to take, with its worth, what it gains on the baseline, and what it costs."""
+    choice, out = document.choice, chosen.held_out
+    known = out or chosen.estimate
+    measure = document.measure if known is None else known.measure
+    if out is None:
+        worth = f"{measure} {figure(chosen.tuning)} on the questions that chose it"
+    else:
+        worth = f"held-out {measure} {_interval(out)}, n {out.n}"
+    costs = [
+        *([f"p95 {milliseconds(chosen.p95_ms)} ms"] if chosen.p95_ms is not None else []),
+        *([f"{chosen.usd_per_1000:.3f} USD/1000"] if chosen.usd_per_1000 is not None else []),
+    ]
+    told = ", ".join([worth, *_gained(document), *costs])
+    if missed:
+        return f"Don't take {named(chosen)}: on the questions held out it is shown to miss {missed}; {told}"
+    if _is_baseline(document, chosen):
+        same = f"No point is seen better than the {BASELINE}: {named(chosen)} is the same system"
+        return ", ".join([same, worth, *costs])
+    if choice.gain is not None and choice.gain < 0:
+        better = "shown to be better" if (choice.gain_high or 0.0) < 0 else "seen better, which is not shown"
+        keep = f"Keep the {BASELINE} where {measure} decides: held out it is {better}"
+        return f"{keep}; of the points {named(chosen)}: {told}"
+    return f"Take {named(chosen)}: {told}"
+
+
+def _is_baseline(document: SweepDocument, chosen: SweepPointPart) -> bool:
+    """Return whether a point answers as the baseline does, and hands on as many hits."""
+    baseline = document.point(BASELINE)
+    if baseline is None or baseline.answers_sha256 != chosen.answers_sha256:
+        return False
+    return baseline.in_force.get(K) == chosen.in_force.get(K)
+
+
+def _gained(document: SweepDocument) -> list[str]:
+    choice = document.choice
+    if choice.gain is None:
+        return []
+    units = document.split.held_out_units if document.split is not None else 0
+    between = ""
+    if choice.gain_low is not None and choice.gain_high is not None:
+        between = f" ({choice.gain_low:+.4f} to {choice.gain_high:+.4f})"
+    elif document.clusters:
+        between = f" (no interval: {units} clusters held out are too few)"
+    return [f"{choice.gain:+.4f}{between} against the {BASELINE}"]
+
+
+def _believed(document: SweepDocument, chosen: SweepPointPart) -> list[str]:
+    """Return whether the choice can be believed: whether it is shown, what is held out, and what disturbed it."""
+    choice = document.choice
+    dropped = sum(point.dropped_after is not None for point in document.points)
+    if sum(point.passes and point.tuning is not None for point in document.measured) == 1:
+        told = ["no other point could be chosen, so that nothing was compared"]
+        if dropped:
+            told = [f"the race told {dropped} other{'s' if dropped > 1 else ''} from it, {choice.confidence:.0%} sure"]
+    elif choice.shown:
+        told = [f"the fastest shown to be no worse than any other by more than {choice.margin:g}"]
+    else:
+        told = [
+            f"only the one seen best: not shown to be no worse by more than {choice.margin:g}, so luck may have made it"
+        ]
+    if document.split is None:
+        told.append("no question is held out, so its worth is flattered by the choice")
+    elif not document.split.chooses:
+        told.append("the questions are too few to choose by")
+    if choice.gain_low is not None and choice.gain_high is not None and choice.gain_low <= 0 <= choice.gain_high:
+        told.append(f"that it differs from the {BASELINE} is not shown")
+    if not choice.missed and (seen := [gate.gate for gate in choice.gates if gate.kept is False]):
+        told.append(f"held out it seems to miss {', '.join(seen)}, which is not shown")
+    spread = _spread(document, chosen)
+    load = recorded_load(document.environment)
+    return [*told, *spread, *(["the machine was busy, so don't rely on the times"] if load and not load.quiet else [])]
+
+
+def _spread(document: SweepDocument, chosen: SweepPointPart) -> list[str]:
+    """Return how far the measure moved when the point was asked again; nothing where it was not."""
+    for spread in document.stability.spreads if document.stability is not None else []:
+        if spread.point == chosen.name and "@" in spread.figure:
+            runs = sum(map(len, spread.runs))
+            return [f"asked again {runs} times it moves by {spread.most - spread.least:.4f}"]
+    return []
+
+
+def _interval(part: EstimatePart) -> str:
+    value = figure(part.value)
+    return value if part.low is None or part.high is None else f"{value} ({part.low:.4f} to {part.high:.4f})"

@@ -1,0 +1,94 @@
+"""How a growing store is concluded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from recallbench.reports.comparison import DifferencePart
+from recallbench.reports.growth.conclusion import conclusion
+from recallbench.reports.growth.document import Growth, Size
+from recallbench.results.metrics import EstimatePart
+
+UNDER_LOAD = "next: the p95 under load: recallbench latency with the same store and --sizes 1,5"
+
+
+def size(factor: int, value: float, p95: float | None, queries: int = 158, **more: str) -> Size:
+    estimate = EstimatePart(
+        measure="recall_any@10", value=value, n=158, low=None, high=None, method="t(9)", chance=0.4, ceiling=1.0,
+        saturated=0.0, ordered=False, design_effect=None,
+    )  # fmt: skip
+    return Size(factor, 100 * factor, 30 * factor, (estimate,), p95, p95, queries, 1.0, (), **more)
+
+
+def change(difference: float, p: float, **more: Any) -> DifferencePart:
+    return DifferencePart.model_validate(
+        {
+            "measure": "recall_any@10", "difference": difference, "low": difference - 0.02, "high": difference + 0.02,
+            "method": "t(9)", "p": p, "p_holm": None, "smallest_p": 0.002, "test": "", "n": 158, "clusters": 10,
+            "wins": 1, "ties": 150, "losses": 7, "detectable": 0.03, "least": None, "most": None,
+        } | more
+    )  # fmt: skip
+
+
+def growth(*sizes: Size, left_out: tuple[int, ...] = (), changed: DifferencePart | None = None) -> Growth:
+    return Growth("locomo", "bm25", "1", "no embedder", 42, "it", "id", 0, 9, 0, 5, left_out, sizes, changed)
+
+
+SMALL, LARGE = size(1, 0.9, 2.0), size(5, 0.85, 7.25)
+
+
+@pytest.mark.parametrize(
+    ("grown", "text", "tone"),
+    [
+        (
+            growth(SMALL, LARGE, changed=change(-0.05, 0.004)),
+            "recall_any@10 falls from 0.9000 at 1x to 0.8500 at 5x: -0.0500 (-0.0700 to -0.0300), 158 questions, p "
+            f"0.0040; p95 grows from 2 to 7.25 ms; the change is shown; no other load was seen; {UNDER_LOAD}",
+            "good",
+        ),
+        (
+            growth(SMALL, size(5, 0.91, 1.0), left_out=(10,), changed=change(0.01, 0.3)),
+            "recall_any@10 rises from 0.9000 at 1x to 0.9100 at 5x: +0.0100 (-0.0100 to +0.0300), 158 questions, p "
+            "0.3000; p95 does not grow: from 2 to 1 ms; the change is not shown; one of 0.0300 is found four times in "
+            "five; no other load was seen; 10x left out: too few documents; next: --distractors FILE with documents "
+            "for 10x",
+            "open",
+        ),
+        (
+            growth(SMALL, size(5, 0.9, None, disturbed="x"), changed=change(0.0, 1.0, low=None, smallest_p=0.5)),
+            "recall_any@10 is 0.9000 at 1x and 0.9000 at 5x: 0.0000, 158 questions, p 1.0000; no time was taken; 10 "
+            "clusters are too few to show any change; the machine was busy at 5x: don't rely on its times; next: the "
+            "same command with --require-quiet on a quiet machine",
+            "open",
+        ),
+        (
+            growth(SMALL, size(5, 0.9, 1.0, impossible="x"), changed=change(0.0, 1.0, wins=0, losses=0)),
+            "recall_any@10 stays at 0.9000 up to 5x, for each of 158 questions; p95 does not grow: from 2 to 1 ms; the "
+            f"times at 5x can't be the store's; no other load was seen; {UNDER_LOAD}",
+            "open",
+        ),
+        (
+            growth(SMALL, LARGE, changed=change(-0.05, 0.06)),
+            "recall_any@10 falls from 0.9000 at 1x to 0.8500 at 5x: -0.0500 (-0.0700 to -0.0300), 158 questions, p "
+            "0.0600; p95 grows from 2 to 7.25 ms; the interval excludes 0, yet p decides: it presumes no distribution; "
+            f"no other load was seen; {UNDER_LOAD}",
+            "good",
+        ),
+        (
+            growth(size(1, 0.9, 2.0, 58), LARGE),
+            "No question counts, so that recall_any@10 has no value; p95 grows from 2 to 7.25 ms; no other load was "
+            f"seen; p95 is of 58 queries, and has no bound below 59; {UNDER_LOAD}",
+            "good",
+        ),
+        (
+            growth(SMALL),
+            "recall_any@10 is 0.9000 at 1x; one size tells nothing of growth; next: --factors 1,2,5",
+            "open",
+        ),
+    ],
+)
+def test_sizes_end_with_how_far_recall_falls_and_p95_grows(grown: Growth, text: str, tone: str) -> None:
+    concluded = conclusion(grown)
+    assert (str(concluded), concluded.tone) == (text, tone)

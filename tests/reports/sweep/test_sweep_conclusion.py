@@ -1,0 +1,216 @@
+"""How a sweep is concluded, and the command that measures its point."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recallbench.reports.sweep.applying import applied
+from recallbench.reports.sweep.conclusion import conclusion
+from recallbench.results.metrics import EstimatePart
+from recallbench.results.sweep.document import SweepDocument
+from recallbench.results.sweep.stability_part import RepeatedFigurePart, StabilityPart
+
+RUN = "recallbench run locomo --store pgvector --set ef_search=40"
+TAKEN = "Take p1 (set.ef_search = 40): held-out recall_any@10 0.9000 (0.8500 to 0.9300), n 80"
+SHOWN = "the fastest shown to be no worse than any other by more than 0.01"
+
+
+def held_out(value: float) -> EstimatePart:
+    return EstimatePart(
+        measure="recall_any@10", value=value, n=80, low=0.85, high=0.93, method="Wilson", chance=0.1, ceiling=1.0,
+        saturated=0.0, ordered=False, design_effect=None,
+    )  # fmt: skip
+
+
+def point(name: str = "p1", **more: Any) -> dict[str, Any]:
+    return {
+        "name": name, "parameters": {"set.ef_search": "40"}, "in_force": {}, "store": "pgvector", "variant": "",
+        "pipeline": "", "embedder": None, "version": "1", "estimate": None, "tuning": 0.95, "held_out": held_out(0.9),
+        "slices": {}, "dropped_after": None, "passes": True, "in_set": True, "front_share": None,
+        "cost_front_share": None, "usd_per_1000": 0.4571, "p50_ms": 1.0, "p95_ms": 2.5, "timed": 80,
+        "answers_sha256": name, "kept": False, "one_caller": "", "measured": "", "cpu": "", "failed_questions": {},
+        "failure": "",
+    } | more  # fmt: skip
+
+
+def choice(**more: Any) -> dict[str, Any]:
+    return {
+        "chosen": "p1", "shown": True, "margin": 0.01, "best": "p1", "set": ["p1"], "set_words": "", "confidence": 0.95,
+        "cheapest": None, "front": [], "front_prices": [], "knee": None, "cost_front": [], "cost_knee": None,
+        "gain": 0.05, "gain_low": 0.01, "gain_high": 0.09, "methods": [], "why_none": "",
+    } | more  # fmt: skip
+
+
+def gate(**more: Any) -> dict[str, Any]:
+    return {
+        "gate": "p95 < 2ms", "tuning": 1.9, "value": 2.5, "limit": 2.0, "kept": False, "of_difference": False,
+        "low": 2.1, "high": 2.9, "method": "", "outcome": "fails",
+    } | more  # fmt: skip
+
+
+SPLIT = {
+    "unit": "question", "tuning_units": 120, "held_out_units": 80, "tuning_questions": 120, "held_out_questions": 80,
+    "seed": 42, "chooses": True, "support": "",
+}  # fmt: skip
+
+
+def swept(*points: dict[str, Any], **more: Any) -> SweepDocument:
+    race = {"run": False, "why_not": "", "looks": 0, "dropped": 0, "asked": 0, "saved": 0, "method": ""}
+    return SweepDocument.model_validate(
+        {
+            "schema_version": "1", "recallbench_version": "1", "protocol": "1.0.0", "name": "tune", "file_sha256": "",
+            "method": "list", "seed": 42, "corpus": "locomo", "dataset_sha256": "", "measure": "recall_any@k",
+            "questions": 200, "clusters": 0, "depth": 50, "parameters": [], "gates": [], "split": SPLIT, "race": race,
+            "choice": choice(), "points": points or (point(), point("p2")), "sensitivity": None, "stability": None,
+            "environment": {}, "at_once": 1, "seconds": {},
+        } | more
+    )  # fmt: skip
+
+
+STABLE = StabilityPart(
+    repeats=2, seeds=1, seeded={}, questions=200, failures=[],
+    spreads=[
+        RepeatedFigurePart(
+            point="p1", figure="recall_any@10", runs=[[0.9, 0.91]], mean=0.905, over_repeats=0.01, over_seeds=None,
+            least=0.9, most=0.91,
+        )
+    ],
+)  # fmt: skip
+BUSY = {
+    "seconds": 9.0, "cores": 2, "others": 0.5, "steal": 0.0, "throttled": False, "load_average": 3.0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("document", "combinations", "text", "tone"),
+    [
+        (
+            swept(),
+            0,
+            f"{TAKEN}, +0.0500 (+0.0100 to +0.0900) against the baseline, p95 2.5 ms, 0.457 USD/1000; {SHOWN}; next: "
+            f"{RUN}; then hold it in CI: recallbench gate --init",
+            "good",
+        ),
+        (
+            swept(choice=choice(shown=False, gain_low=None, gain_high=None), clusters=10, stability=STABLE),
+            2,
+            f"{TAKEN}, +0.0500 (no interval: 80 clusters held out are too few) against the baseline, p95 2.5 ms, 0.457 "
+            "USD/1000; only the one seen best: not shown to be no worse by more than 0.01, so luck may have made it; "
+            "asked again 2 times it moves by 0.0100; 2 combinations left out; next: try it on other questions before "
+            f"you rely on it: {RUN}",
+            "open",
+        ),
+        (
+            swept(choice=choice(gain=-0.05, gain_low=-0.1, gain_high=0.02), environment={"machine_load": BUSY}),
+            0,
+            "Keep the baseline where recall_any@10 decides: held out it is seen better, which is not shown; of the "
+            "points p1 (set.ef_search = 40): held-out recall_any@10 0.9000 (0.8500 to 0.9300), n 80, -0.0500 (-0.1000 "
+            f"to +0.0200) against the baseline, p95 2.5 ms, 0.457 USD/1000; {SHOWN}; that it differs from the baseline "
+            "is not shown; the machine was busy, so don't rely on the times; next: keep the baseline, or hold p1 "
+            f"against it: {RUN}",
+            "open",
+        ),
+        (
+            swept(point(answers_sha256="a"), point("p2"), point("baseline", answers_sha256="a"),
+                  choice=choice(gain=0.0, gain_low=None, gain_high=None)),
+            0,
+            "No point is seen better than the baseline: p1 (set.ef_search = 40) is the same system, held-out "
+            f"recall_any@10 0.9000 (0.8500 to 0.9300), n 80, p95 2.5 ms, 0.457 USD/1000; {SHOWN}; next: keep it, and "
+            f"hold it in CI: {RUN}; then recallbench gate --init",
+            "good",
+        ),
+        (
+            swept(choice=choice(gates=[gate()])),
+            0,
+            "Don't take p1 (set.ef_search = 40): on the questions held out it is shown to miss p95 < 2ms; held-out "
+            "recall_any@10 0.9000 (0.8500 to 0.9300), n 80, +0.0500 (+0.0100 to +0.0900) against the baseline, p95 "
+            f"2.5 ms, 0.457 USD/1000; {SHOWN}; next: take another point, or hold out more questions",
+            "bad",
+        ),
+        (
+            swept(point(), point("p2", failure="the index is gone", passes=False, tuning=None),
+                  choice=choice(gain=None, gain_low=None, gain_high=None, gates=[gate(outcome="inconclusive")])),
+            0,
+            f"{TAKEN}, p95 2.5 ms, 0.457 USD/1000; no other point could be chosen, so that nothing was compared; held "
+            "out it seems to miss p95 < 2ms, which is not shown; 1 of 2 points failed; next: the same command tries "
+            "those alone again",
+            "bad",
+        ),
+        (
+            swept(choice=choice(chosen=None, why_none="no point keeps every gate; p95 < 2ms turns away 2 of 2")),
+            0,
+            "Nothing is chosen: no point keeps every gate; p95 < 2ms turns away 2 of 2; next: weaken the gate that "
+            "turns most away, or add points to the file",
+            "bad",
+        ),
+        (
+            swept(point(held_out=None, estimate=held_out(0.95)), point("p2"), split=None,
+                  choice=choice(gain=None, gain_low=None, gain_high=None)),
+            0,
+            "Take p1 (set.ef_search = 40): recall_any@10 0.9500 on the questions that chose it, p95 2.5 ms, 0.457 "
+            f"USD/1000; {SHOWN}; no question is held out, so its worth is flattered by the choice; next: try it on "
+            f"other questions before you rely on it: {RUN}",
+            "open",
+        ),
+        (
+            swept(split=SPLIT | {"chooses": False}, choice=choice(gain=None)),
+            0,
+            f"{TAKEN}, p95 2.5 ms, 0.457 USD/1000; {SHOWN}; the questions are too few to choose by; next: try it on "
+            f"other questions before you rely on it: {RUN}",
+            "open",
+        ),
+    ],
+)  # fmt: skip
+def test_a_sweep_ends_with_the_point_to_take_and_whether_to_believe_it(
+    document: SweepDocument, combinations: int, text: str, tone: str
+) -> None:
+    concluded = conclusion(document, "locomo", combinations=combinations)
+    assert (str(concluded), concluded.tone) == (text, tone)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "more", "command"),
+    [
+        ({"k": "5"}, {}, "recallbench run locomo --store pgvector --set weights=cosine"),
+        (
+            {"embedder": "minilm", "set.index": "hnsw"},
+            {"embedder": "minilm at 128 tokens"},
+            "recallbench run locomo --store pgvector --embedder minilm --max-tokens 128 --set weights=cosine --set "
+            "index=hnsw",
+        ),
+        (
+            {"pipeline": "../lexical.toml"},
+            {"pipeline": "", "store": "bm25"},
+            "recallbench run locomo --pipeline pipelines/lexical.toml",
+        ),
+        (
+            {"pipeline": "/p/legs.toml", "embedder": "minilm"},
+            {"pipeline": "store + lexical > rrf", "store": "exact", "embedder": "minilm"},
+            "recallbench run locomo --pipeline /p/legs.toml --store exact --embedder minilm --set weights=cosine",
+        ),
+        (
+            {"rrf.k": "60", "k": "10"},
+            {"pipeline": "dense > rrf"},
+            "recallbench run locomo --pipeline FILE, where its file has rrf.k = 60",
+        ),
+        ({"k": "10"}, {"pipeline": "dense > rrf"}, "recallbench run locomo --pipeline FILE"),
+    ],
+)
+def test_a_point_is_measured_by_a_command_as_far_as_options_go(
+    parameters: dict[str, str], more: dict[str, str], command: str
+) -> None:
+    document = swept(
+        point(parameters=parameters, **more),
+        environment={"options": {"store": "exact", "weights": "cosine", "index": None}},
+    )
+    assert applied(document, document.points[0], "locomo", Path("pipelines/sweeps/tune.toml")) == command
+
+
+def test_a_point_of_your_own_data_is_measured_by_evaluate() -> None:
+    document = swept(corpus=f"labelled/team@{'0' * 64}")
+    assert applied(document, document.points[0], "my team", Path("tune.toml")) == (
+        "recallbench evaluate 'my team' --store pgvector --set ef_search=40"
+    )
