@@ -100,7 +100,7 @@ def test_the_core_measures_audits_and_shows(clean: Environment) -> None:
 
     done("run", "canary-locomo", "--store", "bm25", "--folder", "a", "--quiet")
     done("run", "canary-locomo", "--store", "exact", "--embedder", "hash", "--folder", "b", "--quiet")
-    assert "UNVERIFIED (pending: committed)" in clean.run("recallbench", "audit", "a").stdout
+    assert "a: holds, not committed\n" in clean.run("recallbench", "audit", "a").stdout
     assert "0.8354" in done("table", "a", "b")
     done("compare", "a", "b", "--allow", "store,embedder")
     assert (clean.folder / done("report", "a").strip()).is_file()

@@ -1,5 +1,6 @@
 """An audit in five words, and its last line."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ ASIDE = Check("control", "cannot-tell", "as BM25 ranks", "no file", code="RB-CON
 
 
 def audited(*checks: Check, folder: str = "r", store: str = "mine") -> Audit:
-    return Audit(Path(folder), checks, decide(checks, ()), (), store=store)
+    return Audit(Path(folder), checks, decide(checks, ["one"]), ("store: mine",), corpus="locomo", store=store)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def test_of_many_checks_the_first_are_named() -> None:
             [FILES, VALUES, MANIFEST, AWAY],
             "The folder does not hold: 2 of 4 checks fail, first RB-VALUES (values): recall_any@10: 0.9 stated, 0.8 "
             "follows; its figures are not to be relied on, and not checked: gold, since the locomo corpus is not on "
-            "this machine; next: recallbench audit r --failures",
+            "this machine; next: measure anew: recallbench run locomo --store mine",
             "bad",
         ),
         ([BLOCKED], "The run was not made, so there is nothing to audit; next: read r/BLOCKED.md", "bad"),
@@ -102,6 +103,35 @@ def test_of_many_checks_the_first_are_named() -> None:
 def test_a_folder_ends_in_words(checks: list[Check], line: str, tone: str) -> None:
     concluded = conclude_audit(audited(*checks))
     assert (str(concluded), concluded.tone) == (line, tone)
+
+
+def test_what_lies_beside_the_folder_contradicts_no_figure() -> None:
+    history = check("RB-HISTORY", "deviations on record", "fail", "no entry for store mine")
+    attested = check("RB-ATTESTED", "attestation", "fail", "there is none")
+    assert str(conclude_audit(audited(FILES, history))) == (
+        "The folder does not hold: 1 of 2 checks fails, RB-HISTORY (deviations on record): no entry for store mine; "
+        "nothing contradicts its figures; next: recallbench history add"
+    )
+    assert conclude_audit(audited(attested, history)).next == "recallbench attest r --key FILE"
+    assert conclude_audit(audited(history, VALUES)).belief == "its figures are not to be relied on"
+
+
+def test_the_next_step_is_one_that_can_be_taken() -> None:
+    assert conclude_audit(audited(VALUES, store="")).next == "recallbench audit r --verbose"
+    own = replace(audited(VALUES, store="python:m:My store"), corpus="labelled/kb@1")
+    assert conclude_audit(own).next == "get the folder as it was made, or measure anew"
+    canonical = replace(audited(FILES), verdict=decide([FILES], ()))
+    assert conclude_audit(canonical).next == "recallbench cite r"
+    assert conclude_audit(audited(FILES, store="")).next == ""
+
+
+def test_a_control_that_was_not_ranked_again_is_taken_on_trust() -> None:
+    recorded = ("timings", "that the control's run is BM25's (--rerun-control)")
+    concluded = conclude_audit(replace(audited(FILES), recorded=recorded))
+    assert concluded.belief == (
+        "taken on trust: its times, that the control's run is BM25's (--rerun-control), and that mine returned these "
+        "rankings"
+    )
 
 
 def test_a_folder_of_another_tool_says_nothing_of_a_store() -> None:
@@ -114,7 +144,7 @@ def test_several_folders_end_in_one_line() -> None:
     concluded = conclude_audits([good, waiting, bad, worse])
     assert str(concluded) == (
         "Of 4 folders 1 holds, 1 holds but is not committed, 2 do not hold; does not hold: bad (values), my bad "
-        "(values); next: recallbench audit bad --failures"
+        "(values); next: measure anew: recallbench run locomo --store mine"
     )
     assert str(conclude_audits([good, good])) == "Of 2 folders 2 hold"
     assert str(conclude_audits([good], refused=2)) == "Of 3 folders 1 holds, 2 can't be read as results"

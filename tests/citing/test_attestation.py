@@ -151,7 +151,7 @@ def test_a_signing_ends_in_words_in_each_format(copied: Path) -> None:
     assert done.stdout.splitlines()[-2:] == ["", last]
     assert "CANONICAL" not in done.stdout
     (copied / "r.attestation.json").unlink()
-    asked = recallbench("attest", "r", "--key", "safe/k", "--labels", cwd=copied)
+    asked = recallbench("attest", "r", "--key", "safe/k", "--verdict", cwd=copied)
     assert "  verdict: UNVERIFIED (pending: committed), not CANONICAL" in asked.stdout.splitlines()
     (copied / "r.attestation.json").unlink()
     told = json.loads(recallbench("attest", "r", "--key", "safe/k", "--json", cwd=copied).stdout)

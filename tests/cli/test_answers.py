@@ -113,7 +113,7 @@ def test_answers_are_judged_beside_what_was_retrieved_and_cost_nothing_twice(
     table = list(csv.DictReader(recallbench("stages", "again", "--format", "csv", cwd=tmp_path).stdout.splitlines()))
     assert [(row["stage"], row["timed"]) for row in table[1:]] == [("chat", "23"), ("llm", "23"), ("exact", "24")]
     assert all(float(row["p95 ms"]) >= float(row["p50 ms"]) > 0 for row in table)
-    audit = recallbench("audit", "first", "again", cwd=tmp_path)
+    audit = recallbench("audit", "first", "again", "--verbose", cwd=tmp_path)
     assert audit.stdout.count("24 rows and every figure of them worked out again, their right answers held") == 2
     assert audit.stdout.count(" fail ") == 0
 

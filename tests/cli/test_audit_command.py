@@ -37,14 +37,14 @@ def result(measured: Path, tmp_path: Path) -> Path:
 
 def test_a_folder_is_verified_once_it_is_committed(result: Path) -> None:
     repository = result.parent
-    before = recallbench("audit", "result", "--labels", cwd=repository)
+    before = recallbench("audit", "result", "--verdict", cwd=repository)
     assert before.returncode == 1
     assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in before.stdout
     assert before.stdout.splitlines()[0] == "result: holds, not committed"
     git(repository, "add", "result")
-    assert "pending: committed" in recallbench("audit", "result", "--labels", cwd=repository).stdout
+    assert "pending: committed" in recallbench("audit", "result", "--verdict", cwd=repository).stdout
     git(repository, "commit", "-qm", "result")
-    after = recallbench("audit", "result", "--labels", cwd=repository)
+    after = recallbench("audit", "result", "--verdict", cwd=repository)
     assert after.returncode == 0
     assert "verdict: VERIFIED, not CANONICAL" in after.stdout
     assert "deviation   limit: only the first 9 questions were asked" in after.stdout
@@ -64,7 +64,7 @@ def test_of_the_canary_the_label_is_told_to_whoever_asks(result: Path) -> None:
         "and that bm25 returned these rankings; next: recallbench report result",
     ]
     assert plain[3].startswith("  recorded, not re-derived: ")
-    for asked in ("--labels", "--verbose"):
+    for asked in ("--verdict", "--verbose"):
         told = recallbench("audit", "result", asked, cwd=repository).stdout.splitlines()
         assert "  deviation   store: bm25 instead of pgmnemo" in told
         assert told[-3] == "  verdict: VERIFIED, not CANONICAL"
@@ -107,7 +107,9 @@ def test_an_unstated_deviation_fails(result: Path) -> None:
     assert printed.splitlines()[-1].startswith(
         "The folder does not hold: 1 of 51 checks fails, RB-DEVIATIONS (deviations): not stated: corpus: canary-locomo "
     )
-    assert printed.endswith("; its figures are not to be relied on; next: recallbench audit result --failures\n")
+    assert printed.endswith(
+        "; its figures are not to be relied on; next: measure anew: recallbench run canary-locomo --store bm25\n"
+    )
 
 
 def test_a_stated_deviation_that_is_none_fails(result: Path) -> None:
@@ -127,7 +129,8 @@ def test_a_blocked_folder_is_blocked(result: Path) -> None:
     done = recallbench("audit", "result", cwd=result.parent)
     assert done.returncode == 1
     assert done.stdout.splitlines()[0] == "result: blocked"
-    assert "verdict: BLOCKED" in done.stdout
+    assert "verdict: " not in done.stdout
+    assert "  verdict: BLOCKED, not CANONICAL" in recallbench("audit", "result", "--verdict", cwd=result.parent).stdout
     assert done.stdout.endswith("\nThe run was not made, so there is nothing to audit; next: read result/BLOCKED.md\n")
 
 
@@ -234,7 +237,7 @@ def test_without_the_dataset_nothing_is_verified(result: Path) -> None:
     last = done.stdout.splitlines()[-1]
     assert last.startswith("Nothing contradicts the folder; not checked: gold, since the result was made from 89866bfe")
     assert last.endswith("; next: recallbench audit result --corpus-file FILE")
-    told = recallbench("audit", "result", "--corpus-file", "other.json", "--labels", cwd=repository).stdout
+    told = recallbench("audit", "result", "--corpus-file", "other.json", "--verdict", cwd=repository).stdout
     assert "verdict: UNVERIFIED, not CANONICAL" in told
     waiting = next(line for line in told.splitlines() if "wait for the dataset" in line)
     assert waiting == (

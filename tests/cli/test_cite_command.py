@@ -229,6 +229,15 @@ def test_a_blocked_folder_is_never_cited(repository: Path) -> None:
     assert cited(repository, "--check", "n.md")[0] == 1
 
 
+def test_pages_of_the_benchmarks_say_where_their_figures_are_from() -> None:
+    pages = ("PUBLISHED.md", "RANKERS.md", "locomo/STORES.md", "locomo/VERSIONS.md")
+    code, out, _ = cited(ROOT / "benchmarks", "--check", *pages, "--json")
+    assert code == 0
+    figures = json.loads(out)["figures"]
+    assert {figure["file"] for figure in figures} == set(pages)
+    assert {figure["status"] for figure in figures} == {"not checkable", "no folder named"}
+
+
 @pytest.mark.real_data
 def test_figures_of_the_readme_are_those_of_their_folder(locomo_file: Path) -> None:
     done = recallbench("cite", "--check", "README.md", "--json", "--corpus-file", locomo_file, cwd=ROOT)

@@ -181,6 +181,8 @@ def test_what_out_wrote_before_it_still_writes(results: Path, tmp_path: Path) ->
     done = recallbench("drift", "nights", "--out", "drift.png", cwd=tmp_path)
     assert (done.returncode, "ends in .html or .svg" in done.stderr) == (2, True)
     assert "--out" not in recallbench("drift", "--help", cwd=tmp_path).stdout
+    # The variable is for the folder that other commands put their results into.
+    assert recallbench("drift", "nights", cwd=tmp_path, env={"RECALLBENCH_OUT": "results"}).returncode == 0
 
 
 def test_the_series_as_a_sheet_and_as_json(results: Path, tmp_path: Path) -> None:

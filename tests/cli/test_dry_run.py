@@ -54,7 +54,10 @@ def test_the_canary_is_ready_anywhere(tmp_path: Path) -> None:
 def test_of_the_canary_a_dry_run_says_nothing_of_the_protocols_store(tmp_path: Path) -> None:
     plain = recallbench("run", "canary-locomo", "--dry-run", cwd=tmp_path)
     assert "pgmnemo" not in plain.stdout + plain.stderr
-    told = recallbench("run", "canary-locomo", "--dry-run", "--labels", cwd=tmp_path).stdout
+    limited = recallbench("run", "canary-locomo", "--dry-run", "--limit", "3", cwd=tmp_path).stdout
+    assert "limit: only the first 3 questions were asked" in limited
+    assert "pgmnemo" not in limited
+    told = recallbench("run", "canary-locomo", "--dry-run", "--verdict", cwd=tmp_path).stdout
     assert "store: pgvector instead of pgmnemo" in told
     stated = json.loads(recallbench("run", "canary-locomo", "--dry-run", "--json", cwd=tmp_path).stdout)
     assert [(run["corpus"], run["ready"], run["questions"]) for run in stated["dry_runs"]] == [
@@ -63,10 +66,20 @@ def test_of_the_canary_a_dry_run_says_nothing_of_the_protocols_store(tmp_path: P
     assert stated["conclusion"]["happened"] == "Ready: nothing is missing for the run"
 
 
+def test_the_runner_of_a_corpus_names_itself(tmp_path: Path) -> None:
+    runner = (str(ROOT / "benchmarks" / "locomo" / "runner.py"),)
+    done = recallbench("--dry-run", "--store", "bm25", "--corpus-file", "none.json", cwd=tmp_path, program=runner)
+    assert done.stdout.splitlines()[-1].startswith("Not ready: corpus: ")
+    write_locomo(tmp_path / "locomo10.json")
+    words = ("--corpus-file", "locomo10.json", "--allow-deviation", "dataset", "--store", "bm25")
+    done = recallbench("--dry-run", *words, cwd=tmp_path, program=runner)
+    assert done.stdout.splitlines()[-1].endswith(f"next: python {runner[0]} {' '.join(words)}")
+
+
 def test_a_deviation_without_a_history_entry_is_a_warning(tmp_path: Path) -> None:
-    here = recallbench("run", "locomo", "--dry-run", "--labels", "--embedder", "minilm", cwd=tmp_path)
+    here = recallbench("run", "locomo", "--dry-run", "--verdict", "--embedder", "minilm", cwd=tmp_path)
     assert "no HISTORY.md above this folder" in here.stdout
-    named = recallbench("run", "locomo", "--dry-run", "--labels", "--embedder", "minilm", "--limit", "3", cwd=ROOT)
+    named = recallbench("run", "locomo", "--dry-run", "--verdict", "--embedder", "minilm", "--limit", "3", cwd=ROOT)
     assert "no entry for the deviation limit on locomo" in named.stdout
     assert "no entry for the deviation embedder minilm" not in named.stdout
 
@@ -99,6 +112,20 @@ def test_a_server_that_is_down_is_not_ready_and_the_rest_is_shown(tmp_path: Path
     assert "weights of minilm" in done.stdout
     assert "secret" not in done.stdout
     assert done.stdout.splitlines()[-1].startswith("Not ready: server, store, extension; next: start the server, or ")
+
+
+@pytest.mark.parametrize("secret", ["Tr0ub4dor&3", "it's Tr0ub4dor&3", "postgresql://me:secret@127.0.0.1:9/x"])
+def test_the_command_of_the_real_run_holds_no_secret(tmp_path: Path, secret: str) -> None:
+    (tmp_path / "mine.py").write_text(
+        "class Memory:\n    def __init__(self, password=''):\n        pass\n"
+        "    def add(self, id, text):\n        pass\n    def search(self, query, k):\n        return []\n"
+    )
+    words = ("--store", "python:mine:Memory", "--set", f"password={secret}")
+    done = recallbench("run", "canary-locomo", "--dry-run", *words, cwd=tmp_path)
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith("Ready: nothing is missing for the run; next: recallbench run canary-locomo --store python:")
+    for word in ("Tr0ub4dor", "secret"):
+        assert word not in done.stdout + done.stderr
 
 
 def test_a_dry_run_never_loads_torch(tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ def test_hashes_may_be_known_beforehand(workspace: WorkingFolder) -> None:
     )
     # A result from before the hashes were pinned passes; one that only claims the pins does not.
     env = {"RECALLBENCH_DATA_DIR": str(workspace.path / "data")}
-    assert "pending: committed" in recallbench("audit", "loose", cwd=workspace.path, env=env).stdout
+    assert ": holds, not committed\n" in recallbench("audit", "loose", cwd=workspace.path, env=env).stdout
     record = json.loads((workspace.set / "hub.json").read_text())
     (workspace.set / "hub.json").write_text(json.dumps({**record, "pinned": []}))
     printed = recallbench("audit", "pinned", "--failures", cwd=workspace.path, env=env).stdout
@@ -211,7 +211,7 @@ def test_judgements_of_a_dataset_of_their_own(tmp_path: Path) -> None:
     assert metrics.hub is not None
     assert (metrics.hub.qrels_repo, metrics.hub.qrels_revision) == ("team/trips-qrels", JUDGED)
     env = {"RECALLBENCH_DATA_DIR": str(tmp_path / "data")}
-    assert "pending: committed" in recallbench("audit", "result", cwd=tmp_path, env=env).stdout
+    assert ": holds, not committed\n" in recallbench("audit", "result", cwd=tmp_path, env=env).stdout
 
 
 def test_without_the_network_it_says_what_to_do(tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ def test_a_result_stands_after_another_split_was_fetched(tmp_path: Path) -> None
     assert unjudged == [1, 2, 1]
     env = {"RECALLBENCH_DATA_DIR": str(tmp_path / "data")}
     for folder in metrics:
-        assert "pending: committed" in recallbench("audit", folder, cwd=tmp_path, env=env).stdout
+        assert ": holds, not committed\n" in recallbench("audit", folder, cwd=tmp_path, env=env).stdout
 
 
 def test_a_set_in_parquet_by_configurations(tmp_path: Path) -> None:
@@ -291,7 +291,7 @@ def test_a_set_in_parquet_by_configurations(tmp_path: Path) -> None:
     again = workspace.evaluate("--folder", "again", HF_HUB_OFFLINE="1")
     assert again.returncode == 0, again.stderr
     env = {"RECALLBENCH_DATA_DIR": str(tmp_path / "data")}
-    assert "pending: committed" in recallbench("audit", "r", cwd=tmp_path, env=env).stdout
+    assert ": holds, not committed\n" in recallbench("audit", "r", cwd=tmp_path, env=env).stdout
     broken = dict.fromkeys(contents, b"PAR1")
     with LoopbackHub(broken) as hub:
         other = WorkingFolder(tmp_path / "other")

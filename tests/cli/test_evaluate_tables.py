@@ -115,7 +115,7 @@ def test_a_set_of_ones_own_ends_in_words_and_the_labels_are_for_whoever_asks(fol
     for word in ("pgmnemo", "CANONICAL", "VERIFIED", "deviation", "protocol"):
         assert word not in plain.stdout + plain.stderr
     verdict = "verdict: UNVERIFIED (pending: committed), not CANONICAL"
-    for asked in ("--labels", "--require-verified"):
+    for asked in ("--verdict", "--require-verified"):
         told = recallbench(*words, asked.strip("-"), asked, cwd=folder).stdout.splitlines()
         assert verdict in told
         assert "deviation: store: bm25 instead of pgmnemo" in told

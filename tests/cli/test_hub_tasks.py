@@ -150,7 +150,7 @@ def test_one_subset_is_fetched_alone_and_a_folder_is_read_like_the_hub(workspace
     assert (metrics.retrieval.asked, metrics.corpus.segments_per_scope) == (1, [2])
     assert "subsets, each counting once" not in done.stdout
     env = {"RECALLBENCH_DATA_DIR": str(workspace.path / "data")}
-    assert "pending: committed" in recallbench("audit", "one", cwd=workspace.path, env=env).stdout
+    assert ": holds, not committed\n" in recallbench("audit", "one", cwd=workspace.path, env=env).stdout
 
 
 def test_what_is_no_task_is_said(workspace: WorkingFolder) -> None:

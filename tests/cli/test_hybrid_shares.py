@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from commandline import recallbench
-from golden.formats import RESULTS
+from golden.formats import INPUTS, RESULTS
 
 DECIDED = (
     "--match hybrid: the first hit that counts was decided by id for 0.0% of the questions (0), by exact for 66.7% of "
@@ -35,6 +35,20 @@ def test_they_are_told_of_both_results_and_of_a_gated_one(tmp_path: Path) -> Non
     assert f"- answers: {DECIDED}\n" in recallbench("gate", "--format", "markdown", cwd=tmp_path).stdout
     gated = json.loads(recallbench("gate", "--json", cwd=tmp_path).stdout)
     assert gated["results"][0]["shares"] == stated == SHARES
+
+
+def test_texts_of_a_matched_set_are_found_without_matching_it_again(tmp_path: Path) -> None:
+    shutil.copytree(INPUTS / "answers", tmp_path / "answers")
+    for name, order in (("ahead", "[:]"), ("behind", "[::-1]")):
+        (tmp_path / f"{name}_memory.py").write_text(
+            "def open_memory(items, vectors):\n"
+            f"    return lambda query, k: [(item.id, -float(i)) for i, item in enumerate(items{order})][:k]\n"
+            "open_memory.needs_vectors = False\n"
+        )
+        words = ("--store", "callable", "--call", f"{name}_memory:open_memory", "--match", "hybrid", "--folder", name)
+        assert recallbench("evaluate", "answers", *words, "-q", cwd=tmp_path).returncode == 0
+    printed = recallbench("compare", "ahead", "behind", cwd=tmp_path).stdout
+    assert "\n  question: What is the capital of France?\n" in printed
 
 
 def test_other_matching_has_no_steps(tmp_path: Path) -> None:

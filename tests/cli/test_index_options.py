@@ -20,7 +20,7 @@ def test_a_capped_index_is_said_before_the_run_and_metered_after(tmp_path: Path)
     asked = (*ON_CANARY, "--weights", "cosine", "--set", "index=hnsw", "--set", "ef_search=10")
     rehearsed = recallbench(*asked, "--dry-run", cwd=tmp_path)
     assert CAPPED in rehearsed.stdout
-    done = recallbench(*asked, "--labels", "--folder", "r", cwd=tmp_path)
+    done = recallbench(*asked, "--verdict", "--folder", "r", cwd=tmp_path)
     assert done.returncode == 0
     assert CAPPED in done.stderr
     assert (

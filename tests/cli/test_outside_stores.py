@@ -230,4 +230,4 @@ def test_turns_count_through_their_session(tmp_path: Path) -> None:
     assert told.startswith("each counts through its source, at its first place; at most ")
     assert told in (tmp_path / "turn" / "report.md").read_text()
     audited = recallbench("audit", "turn", "--corpus-file", "set", "--failures", cwd=tmp_path, env=env)
-    assert "pending: committed" in audited.stdout
+    assert ": holds, not committed\n" in audited.stdout

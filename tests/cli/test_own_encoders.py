@@ -53,7 +53,7 @@ def audited(folder: Path) -> str:
     for words in (["init", "-q"], ["add", folder.name], ["commit", "-qm", "A result"]):
         named = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
         subprocess.run(["git", *named, *words], cwd=folder.parent, check=True, stdout=subprocess.DEVNULL)
-    audit = recallbench("audit", folder.name, "--labels", cwd=folder.parent)
+    audit = recallbench("audit", folder.name, "--verdict", cwd=folder.parent)
     assert "  fail " not in audit.stdout
     assert audit.returncode == 0
     return audit.stdout.splitlines()[-3].strip()

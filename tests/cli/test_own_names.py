@@ -98,7 +98,7 @@ def test_written_formats_keep_their_ids_and_an_audit_holds(workspace: Path) -> N
     assert [row["question_id"] for row in rows] == ["q1", "shop-hours", "bakery-hours"]
     name = json.loads((folder / "metrics.json").read_text())["corpus"]["name"]
     assert name.startswith("labelled/kb@")
-    audited = recallbench("audit", "backwards", "--failures", "--labels", "--corpus-file", "kb", cwd=workspace).stdout
+    audited = recallbench("audit", "backwards", "--failures", "--verdict", "--corpus-file", "kb", cwd=workspace).stdout
     assert "  fail" not in audited
     assert "deviation   corpus: labelled/kb is no registered corpus" in audited
 

@@ -196,7 +196,7 @@ def test_legs_search_any_store(results: Path) -> None:
         '[[stage]]\nkind = "search"\nmethod = "python:words:Words"\nname = "words"\n'
         '[[stage]]\nkind = "fuse"\nmethod = "weighted"\nnormalise = "z"\nalpha = 0.6\n'
     )
-    asked = ("--embedder", "hash", "--store", "pgvector", "--pipeline", "any.toml", "--folder", "any", "--labels")
+    asked = ("--embedder", "hash", "--store", "pgvector", "--pipeline", "any.toml", "--folder", "any", "--verdict")
     done = recallbench(*ASKED, *asked, cwd=results)
     assert "deviation: settings: weights cosine=1,bm25=0.5 instead of the defaults" in done.stdout
     store, words, _ = read(results / "any")["pipeline"]["stages"]

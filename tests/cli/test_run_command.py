@@ -40,7 +40,7 @@ def test_page_and_report_open_with_the_same_sentence(canary: Path) -> None:
     (sentence,) = re.findall(r"<p><strong>(.*?)</strong></p>", (result / "report.html").read_text())
     assert report.splitlines()[2] == f"**{sentence}**"
     assert "finds something relevant among its first 10 hits for" in sentence
-    assert re.findall("^## .*", report, re.MULTILINE)[-3:] == ["## Circumstances", "## Gates", "## What was measured"]
+    assert re.findall("^## (.*)", report, re.MULTILINE)[-2:] == ["What was measured", "Under the protocol"]
 
 
 @pytest.mark.parametrize("corpus", ["canary-locomo", "canary-longmemeval"])
@@ -263,7 +263,7 @@ def test_weights_other_than_the_defaults_are_labelled(tmp_path: Path) -> None:
         "3",
         "--folder",
         "r",
-        "--labels",
+        "--verdict",
         cwd=tmp_path,
     )
     assert "canary-locomo, pgvector (weights bm25=1), hash" in done.stdout

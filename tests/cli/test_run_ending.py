@@ -46,7 +46,7 @@ def test_a_run_ends_with_what_was_found_whether_to_believe_it_and_what_to_do(tmp
 
 
 def test_the_labels_are_told_to_whoever_asks(tmp_path: Path) -> None:
-    for number, asked in enumerate((("--labels",), ("--require-verified",), ("--labels", "--limit", "9"))):
+    for number, asked in enumerate((("--verdict",), ("--require-verified",), ("--verdict", "--limit", "9"))):
         lines = recallbench(*ON_CANARY, "--folder", f"r{number}", *asked, cwd=tmp_path).stdout.splitlines()
         assert "verdict: UNVERIFIED (pending: committed), not CANONICAL" in lines
         assert "deviation: store: bm25 instead of pgmnemo" in lines

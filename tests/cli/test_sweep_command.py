@@ -208,9 +208,9 @@ def test_a_part_that_is_too_small_to_choose_by_is_said_before(tmp_path: Path) ->
     assert " on the questions that chose it, p95 " in last
     assert "; no question is held out, so its worth is flattered by the choice; " in last
     assert "recall_any@k" not in last
-    assert "; next: try it on other questions before you rely on it: recallbench run canary-locomo --pipeline FILE" in (
-        last
-    )
+    assert last.startswith("No point is seen better than the baseline: p4 (rrf.k = 60, k = 10) is the same system, ")
+    command = "recallbench run canary-locomo --pipeline FILE, where its file has rrf.k = 60"
+    assert last.endswith(f"; next: keep it, and hold it in CI: {command}; then recallbench gate --init")
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,18 @@ from collections.abc import Sequence
 from recallbench.audit.audit import Audit
 from recallbench.audit.gate import Check
 from recallbench.audit.outcome import WORDS, Word, missing_dataset, not_checked, outcome
+from recallbench.corpora.registry import CORPORA
 from recallbench.escaping.terminal import shortened
 from recallbench.reports.conclusions.names import listed
 from recallbench.reports.printing.conclusion import Conclusion, Tone
 
 LONGEST = 100
 """Characters of a reason."""
+BESIDE = {
+    "RB-HISTORY": "recallbench history add",
+    "RB-ATTESTED": "recallbench attest {folder} --key FILE",
+}
+"""Checks of what lies beside the folder, with what mends it: no figure depends on that."""
 NO_CONTRADICTION = "Nothing contradicts the folder"
 TONES: dict[Word, Tone] = {
     "holds": "good",
@@ -34,16 +40,7 @@ def conclude_audit(examined: Audit) -> Conclusion:
         return Conclusion("The run was not made, so there is nothing to audit", "", f"read {folder}/BLOCKED.md", tone)
     unchecked = f"not checked: {listed(not_checked(checks))}{_reason(checks)}" if not_checked(checks) else ""
     if found.word == "does not hold":
-        failed = [check for check in checks if check.status == "fail"]
-        first = f"{failed[0].code} ({failed[0].name}): {shortened(failed[0].observed, LONGEST)}"
-        count = f"{len(failed)} of {len(checks)} checks fail" if len(failed) > 1 else f"1 of {len(checks)} checks fails"
-        trust = f"its figures are not to be relied on{f', and {unchecked}' if unchecked else ''}"
-        return Conclusion(
-            f"The folder does not hold: {count}{', first' if len(failed) > 1 else ','} {first}",
-            trust,
-            f"recallbench audit {folder} --failures",
-            tone,
-        )
+        return _contradicted(examined, unchecked)
     if found.word == "not checked":
         return Conclusion(NO_CONTRADICTION, unchecked, _remedy(checks, folder), tone)
     passed = f"{NO_CONTRADICTION}: {_passed(checks)}"
@@ -51,8 +48,11 @@ def conclude_audit(examined: Audit) -> Conclusion:
     if waiting:
         told = f"not committed: {waiting.removeprefix('not committed: ')}"
         return Conclusion(passed, told, f"commit it, then recallbench audit {folder}", tone)
-    trust = f"taken on trust: its times, and that {examined.store} returned these rankings" if examined.store else ""
-    return Conclusion(f"{passed}, and git has its files as they are", trust, f"recallbench report {folder}", tone)
+    controls = [f"{text}, " for text in examined.recorded if text.startswith("that the ") and "control" in text]
+    trusted = f"its times, {''.join(controls)}and that {examined.store} returned these rankings"
+    trust = f"taken on trust: {trusted}" if examined.store else ""
+    then = f"recallbench {'cite' if examined.verdict.canonical else 'report'} {folder}" if examined.store else ""
+    return Conclusion(f"{passed}, and git has its files as they are", trust, then, tone)
 
 
 def conclude_audits(audits: Sequence[Audit], refused: int = 0) -> Conclusion | None:
@@ -74,6 +74,32 @@ def conclude_audits(audits: Sequence[Audit], refused: int = 0) -> Conclusion | N
         return Conclusion(happened, tone=tone)
     named = listed([f"{examined.folder}{f' ({listed(each.what)})' if each.what else ''}" for each, examined in worst])
     return Conclusion(happened, f"{least}: {named}", conclude_audit(worst[0][1]).next, tone)
+
+
+def _contradicted(examined: Audit, unchecked: str) -> Conclusion:
+    failed = [check for check in examined.checks if check.status == "fail"]
+    whole, first = (
+        len(examined.checks),
+        f"{failed[0].code} ({failed[0].name}): {shortened(failed[0].observed, LONGEST)}",
+    )
+    count = f"1 of {whole} checks fails," if len(failed) == 1 else f"{len(failed)} of {whole} checks fail, first"
+    trust = "its figures are not to be relied on"
+    if all(check.code in BESIDE for check in failed):
+        trust = "nothing contradicts its figures"
+    told = f"{trust}, and {unchecked}" if unchecked else trust
+    return Conclusion(f"The folder does not hold: {count} {first}", told, _mending(examined, failed[0]), "bad")
+
+
+def _mending(examined: Audit, failed: Check) -> str:
+    """Return what to do about a check that fails."""
+    folder = shlex.quote(str(examined.folder))
+    if failed.code in BESIDE:
+        return BESIDE[failed.code].format(folder=folder)
+    if not examined.store:
+        return f"recallbench audit {folder} --verbose"
+    if examined.corpus in CORPORA:
+        return f"measure anew: recallbench run {examined.corpus} --store {shlex.quote(examined.store)}"
+    return "get the folder as it was made, or measure anew"
 
 
 def _of_several(word: Word, count: int) -> str:

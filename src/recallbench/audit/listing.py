@@ -19,7 +19,12 @@ COLUMNS = ("folder", "outcome", "status", "check", "name", "observed", "required
 
 
 def tells_labels(examined: Audit) -> bool:
-    """Whether the audit is of something that may have one of the protocol's labels; another tool's folder may."""
+    """Whether the audit is of something that may have one of the protocol's labels; another tool's folder may.
+
+    Of a run that was not made nobody knows, and its word says all.
+    """
+    if examined.verdict.label == "BLOCKED":
+        return False
     return not examined.store or may_be_labelled(examined.corpus, examined.store)
 
 

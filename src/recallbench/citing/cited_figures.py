@@ -10,7 +10,6 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
 from recallbench.citing.figure_grammar import (
-    IS_A_RULE,
     MEASURE,
     PAIR,
     PLAIN_NUMBER,
@@ -21,6 +20,7 @@ from recallbench.citing.figure_grammar import (
     is_control,
     words_not_read,
 )
+from recallbench.citing.rule_words import IS_A_RULE
 from recallbench.citing.section import Section, line_of, sections_of, text_of
 
 _PATH = re.compile(r"[\w.+~:/%-]*[A-Za-z][\w.+~:/-]*(?<![.:])")

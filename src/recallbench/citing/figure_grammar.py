@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, cast
 
 from recallbench.citing.declaration import Declaration
+from recallbench.citing.rule_words import is_rule
 from recallbench.protocol.frozen import load
 from recallbench.scoring.measures.mrr import Mrr
 from recallbench.scoring.measures.registry import OTHERS, measure_names, measures_called, name_pattern
@@ -68,32 +69,6 @@ _OF_ANOTHER_THING = re.compile(
     re.IGNORECASE,
 )
 """The words before a measure whose figure is no result's: of another time or setting, or a difference."""
-_RULE = r"targets?|goals?|thresholds?|gates?|requires?|required|minimum|bounds?|bands?|tolerance|floor|fail-if"
-IS_A_RULE = re.compile(_RULE, re.IGNORECASE)
-"""What heads a table of thresholds or targets."""
-_RULE_BEFORE = re.compile(
-    rf"\b(?:{_RULE}|at (?:least|most)|no (?:less|more|worse) than|must|aim(?:s|ing)? (?:at|for)|drops)\b"
-    rf"(?:[^,:;.]|\.(?=\d))*$|^\W*(?:(?:our|the)\s+)?(?:{_RULE})\b[^.]*:"
-    r"|\b(?:targets|goals|thresholds|gates|bounds|bands)\b[^.;]*:",
-    re.IGNORECASE,
-)
-_RULE_BETWEEN = re.compile(
-    rf"(?<![-=])[<>]|[≥≤]|\b(?:{_RULE}|must|should|shall|has to|have to|(?:drops?|falls?)(?!\s+to\b))\b"
-    r"|^(?!.*\b(?:is|was|are|reach\w*|has|had|gets?|got|achiev\w*|scor\w*)\b).*\b(?:at (?:least|most)"
-    r"|no (?:less|more|worse) than|not (?:below|above|under|over))\b",
-    re.IGNORECASE | re.DOTALL,
-)
-"""What makes a rule of a number; `is at least` is said of a result."""
-_RULE_BEHIND = re.compile(
-    rf"\s*(?:or (?:more|better|higher|above)\b|(?:is|are|was) (?:assumed|required|wanted|asked for|the (?:{_RULE})))",
-    re.IGNORECASE,
-)
-_COMMAND = re.compile(
-    r"^\s*(?:\$\s*)?(?:recallbench|python3?|pip|git|scripts/\S+)\s|(?:^|\s)--?[a-z][\w-]*|\w\(.*[:=]|[<>]=?|[{}]"
-    r"|\bdrops?\b",
-    re.DOTALL,
-)
-"""What is typed rather than said, in code marks."""
 _DEPTH = re.compile(r"(?:\btop[- ]?|\bk\s*[=:]\s*|(?<!\w)@\s?)\d+", re.IGNORECASE)
 
 
@@ -166,23 +141,10 @@ def figures_in(sentence: str) -> list[CitedFigure]:
     return figures
 
 
-def without_figures_of_commands(code: str) -> str:
-    """Return the text between code marks, with spaces for the measures and numbers of what is a command or a rule."""
-    if not _COMMAND.search(code):
-        return code
-    for form in (MEASURE, SHARE):
-        code = form.sub(lambda match: " " * len(match[0]), code)
-    return code
-
-
 def _is_rule(figure: CitedFigure, sentence: str, start: int) -> bool:
     """Return whether a figure is a threshold or a target by the words before, between or behind."""
     before = figure.before if figure.names and figure.between else sentence[start : figure.start]
-    return (
-        _RULE_BEFORE.search(before) is not None
-        or _RULE_BETWEEN.search(figure.between) is not None
-        or _RULE_BEHIND.match(sentence, figure.start + len(figure.value)) is not None
-    )
+    return is_rule(before, figure.between, sentence[figure.start + len(figure.value) :])
 
 
 def _figures_of_clause(sentence: str, start: int, end: int) -> list[CitedFigure]:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from markdown_it.tree import SyntaxTreeNode
 
 from recallbench.citing.declaration import Declaration, declaration, makes_figures
-from recallbench.citing.figure_grammar import without_figures_of_commands
+from recallbench.citing.figure_grammar import MEASURE, SHARE
 
 _INLINE = ("inline", "link", "strong", "em")
 _CODE = ("fence", "code_block")
+_COMMAND = re.compile(
+    r"^\s*(?:\$\s*)?(?:recallbench|python3?|pip|git|scripts/\S+)\s|(?:^|\s)--?[a-z][\w-]*|\w\(.*[:=]|[<>]=?|[{}]"
+    r"|\bdrops?\b",
+    re.DOTALL,
+)
+"""What is typed rather than said, in code marks."""
 
 
 @dataclass(slots=True)
@@ -86,7 +93,7 @@ def text_of(node: SyntaxTreeNode) -> str:
         case "text":
             return node.content
         case "code_inline":
-            return without_figures_of_commands(node.content)
+            return _without_figures_of_commands(node.content)
         case "softbreak" | "hardbreak":
             return "\n"
         case "image":
@@ -95,6 +102,10 @@ def text_of(node: SyntaxTreeNode) -> str:
     return f"{words} {node.attrs['href']} " if node.type == "link" else words
 
 
-def texts_of(nodes: Sequence[SyntaxTreeNode]) -> list[str]:
-    """Return the words of each."""
-    return [text_of(node) for node in nodes]
+def _without_figures_of_commands(code: str) -> str:
+    """Return the text between code marks, with spaces for the measures and numbers of what is a command or a rule."""
+    if not _COMMAND.search(code):
+        return code
+    for form in (MEASURE, SHARE):
+        code = form.sub(lambda match: " " * len(match[0]), code)
+    return code

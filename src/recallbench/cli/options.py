@@ -151,7 +151,7 @@ RESULT = (
 )
 """The place of the result, and when it fails the command."""
 
-LABELS = flag("labels", "Say what the protocol calls the result, and name every deviation from it.")
+LABELS = flag("verdict", "Say what the protocol calls the result, and name every deviation from it.", "labels")
 """The protocol's labels on the console, where it is silent about them."""
 
 STRICT = flag("strict", "Exit 3 when anything is not ready.")

@@ -10,6 +10,7 @@ from recallbench.compare.frame import common, unlike
 from recallbench.compare.rules import Rule
 from recallbench.compare.side import MEASURES, Side
 from recallbench.corpora.labelled_sets.set_name import is_set_name, parse_set_name
+from recallbench.corpora.records import Corpus
 from recallbench.corpora.registry import abilities, open_corpus
 from recallbench.errors import InputError, RecallBenchError, UsageError
 from recallbench.escaping.terminal import visible
@@ -117,11 +118,13 @@ def corpus_texts(result: Result, file: Path | None, environ: Mapping[str, str]) 
             remedy="name the file that was measured with --corpus-file, or leave it out",
         )
 
+    unmatched = _unmatched(corpus)
+
     def read(chosen: Sequence[int]) -> KnownTexts:
         missing = {questions_of[i] for i in chosen}
         questions: dict[str, str] = {}
         segments: dict[str, str] = {}
-        for haystack in corpus.haystacks():
+        for haystack in unmatched.haystacks():
             if texts := {question.id: question.text for question in haystack.questions if question.id in missing}:
                 questions |= texts
                 segments |= {segment.id: segment.text for segment in haystack.segments}
@@ -131,6 +134,15 @@ def corpus_texts(result: Result, file: Path | None, environ: Mapping[str, str]) 
         return KnownTexts(questions, segments)
 
     return read
+
+
+def _unmatched(corpus: Corpus) -> Corpus:
+    """Return the corpus without its gold from texts, which takes long to work out and is not wanted for texts."""
+    if corpus.matching is None:
+        return corpus
+    from recallbench.corpora.matching.text_gold import TextMatched
+
+    return corpus.unmatched if isinstance(corpus, TextMatched) else corpus
 
 
 def _reached(measures: Sequence[Measure], conditions: Sequence[Rule], depth: int) -> list[Measure]:

@@ -108,6 +108,8 @@ class ResultThresholds(PartThresholds):
     folder: str = Field(min_length=1)
     baseline: str | None = Field(default=None, min_length=1)
     allow: list[Literal["embedder", "store", "pipeline"]] = []
+    """What may differ from the baseline. `recallbench compare` only says it; a release that changed its encoder by
+    mistake is to be refused."""
     pipeline: str | None = Field(default=None, min_length=1)
     """The file of the pipeline that the result is to have been made by."""
     strict: bool = False

@@ -79,14 +79,14 @@ class HitPart(DocumentPart):
     rank: int
     id: str
     gold: bool
-    text: str = Field(description="empty unless the corpus file was given or the rows carry text")
+    text: str = Field(description="empty where neither the corpus file is at hand nor the rows carry text")
 
 
 class ChangedPart(DocumentPart):
     question_id: str
     kind: str
     cluster: str
-    question: str = Field(description="empty unless the corpus file was given or the rows carry text")
+    question: str = Field(description="empty where neither the corpus file is at hand nor the rows carry text")
     values: dict[str, tuple[float, float]] = Field(description="what the question gets in each, by measure")
     gold: list[str]
     first: list[HitPart]
@@ -116,7 +116,7 @@ class Comparison(DocumentPart):
     first: SidePart
     second: SidePart
     basis: list[str] = Field(description="what both have in common, a line each")
-    unlike: list[UnlikePart] = Field(description="in what they differ, as was allowed")
+    unlike: list[UnlikePart] = Field(description="in what the two systems differ")
     n: int = Field(description="questions counted: those with gold")
     clusters: int | None = Field(description="null where questions are independent")
     identical: bool = Field(description="the same segments at the same places for every question")

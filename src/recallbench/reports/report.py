@@ -11,6 +11,7 @@ from recallbench.escaping.markdown import Markup, code, fenced, inline, opening
 from recallbench.reports import set_report, summary
 from recallbench.reports.answers import answer_section
 from recallbench.reports.cells import TOO_SHORT, figure, interval, saturation, share, system
+from recallbench.reports.conclusions.labels import notes
 from recallbench.reports.controls.columns import control_names, controls
 from recallbench.reports.controls.section import control_section
 from recallbench.reports.coverage import READING, coverage_table
@@ -20,6 +21,7 @@ from recallbench.reports.returned import returned_section
 from recallbench.reports.slices import slice_table
 from recallbench.reports.stages import table as stage_table
 from recallbench.reports.stages.beside import StageCosts
+from recallbench.reports.standing.section import deviations, gates, last_section, standing
 from recallbench.reports.table import Table
 from recallbench.reports.time.later import later_section
 from recallbench.results.environment import recorded_load
@@ -47,16 +49,26 @@ class ReportedRun:
     returned: Sequence[ReturnedRows] = ()
 
 
-def render(metrics: Metrics, run: ReportedRun) -> str:
-    """Return the whole report: what a reader wants first, settings, plans and hashes at its end."""
-    title = [f"# {inline(summary.title(metrics))}", "", f"**{inline(summary.opening_sentence(metrics))}**", ""]
-    return _joined([[*title, *_standing(metrics)], *_sections(metrics, run, short_names, plural_alone=False)])
+def render(metrics: Metrics, run: ReportedRun, *, labels_last: bool = True) -> str:
+    """Return the whole report: what a reader wants first, settings, plans and hashes near its end.
+
+    What the protocol calls the result is the last section; `labels_last` is false for reports that began with it.
+    """
+    title = [f"# {inline(summary.title(metrics))}", "", f"**{inline(summary.opening_sentence(metrics))}**"]
+    sections = _sections(metrics, run, short_names, plural_alone=False, labels_last=labels_last)
+    if not labels_last:
+        return _joined([[*title, "", *standing(metrics)], *sections])
+    told = [*notes(metrics.deviations), *summary.about_corpus(metrics)]
+    first = [*title, *(line for text in told for line in ("", inline(short_names(text))))]
+    return _joined([first, *sections, last_section(metrics)])
 
 
 def render_without_sentence(metrics: Metrics, run: ReportedRun) -> str:
     """Return the report with the first lines of the results that have no page."""
     title = f"# {inline(f'{metrics.corpus.name}: {system(metrics)} with {encoder_words(metrics)}')}"
-    return _joined([[title, "", *_standing(metrics)], *_sections(metrics, run, str, plural_alone=True)])
+    return _joined(
+        [[title, "", *standing(metrics)], *_sections(metrics, run, str, plural_alone=True, labels_last=False)]
+    )
 
 
 def _joined(sections: Iterable[Sequence[str]]) -> str:
@@ -64,11 +76,11 @@ def _joined(sections: Iterable[Sequence[str]]) -> str:
 
 
 def _sections(
-    metrics: Metrics, run: ReportedRun, named: Callable[[str], str], *, plural_alone: bool
+    metrics: Metrics, run: ReportedRun, named: Callable[[str], str], *, plural_alone: bool, labels_last: bool
 ) -> tuple[list[str], ...]:
     return (
         _headline(metrics),
-        _deviations(metrics, named),
+        [] if labels_last else deviations(metrics, named),
         _kinds(metrics),
         answer_section(metrics),
         _abilities(metrics),
@@ -84,21 +96,10 @@ def _sections(
         returned_section(run.returned),
         _pipeline(metrics, run.costs),
         _circumstances(metrics, run),
-        _gates(metrics),
+        [] if labels_last else gates(metrics),
         *set_report.sources(metrics),
         _identity(metrics),
     )
-
-
-def _standing(metrics: Metrics) -> list[str]:
-    """Return what the result may be called, and what it was measured under."""
-    label = "CANONICAL" if metrics.verdict.canonical else "not CANONICAL"
-    return [
-        f"**Verdict when written: {inline(metrics.verdict.text)}**, {label}. `recallbench audit` decides it again.",
-        "",
-        inline(f"Measured under {metrics.protocol.cited_as}, by RecallBench {metrics.recallbench_version}."),
-        *(line for told in summary.about_corpus(metrics) for line in ("", inline(told))),
-    ]
 
 
 def _headline(metrics: Metrics) -> list[str]:
@@ -134,22 +135,6 @@ def _headline(metrics: Metrics) -> list[str]:
     ]
     method = [inline(f"Intervals: {'; '.join(notes)}."), ""] if notes else []
     return ["## Headline", "", *Table(head, rows).markdown(), "", *method, *bands]
-
-
-def _deviations(metrics: Metrics, named: Callable[[str], str]) -> list[str]:
-    lines = [f"- **{inline(deviation.kind)}**: {inline(named(deviation.detail))}" for deviation in metrics.deviations]
-    lines = lines or ["None."]
-    failing = [check for check in metrics.corpus.checks if not check.holds]
-    if failing:
-        lines += ["", "The corpus file does not hold what is registered of it:", ""]
-        rows = [(check.name, check.expected, check.found) for check in failing]
-        lines += Table(("what", "registered", "found"), rows).markdown()
-    return ["## Deviations from the protocol", "", *lines]
-
-
-def _gates(metrics: Metrics) -> list[str]:
-    rows = [(gate.name, gate.status, gate.required, gate.observed) for gate in metrics.gates]
-    return ["## Gates", "", *Table(("gate", "status", "required", "observed"), rows).markdown()]
 
 
 def _measures(metrics: Metrics) -> list[str]:

@@ -14,6 +14,7 @@ from recallbench.escaping.web import html
 from recallbench.reports.answers import answer_part, judged
 from recallbench.reports.canary.drawn import canary_sentences
 from recallbench.reports.cells import figure, interval, saturation, share
+from recallbench.reports.conclusions.labels import notes
 from recallbench.reports.controls.columns import control_names, controls
 from recallbench.reports.coverage import READING, coverage_table
 from recallbench.reports.latency import latency_reading, latency_table
@@ -25,6 +26,7 @@ from recallbench.reports.returned import returned_part
 from recallbench.reports.stages import table as stage_table
 from recallbench.reports.stages.beside import StageCosts, stage_costs
 from recallbench.reports.stages.flow import FLOW_STYLE, flow
+from recallbench.reports.standing.section import STANDING
 from recallbench.reports.summary import about_corpus, leading, opening_sentence, title, verdict_sentence
 from recallbench.reports.table import Table
 from recallbench.reports.time.later import later_listing
@@ -68,14 +70,24 @@ SCRIPTS = frozenset({"82819a6635c89bca5ea05dc70122545fe6766c8662d739699e2299f54f
 """The sha256 of each script that a release wrote into the page of a result."""
 
 
-def page_of(result: Result, metrics: Metrics, texts: KnownTexts | None = None, *, with_returned: bool = True) -> str:
-    """Return the page of a folder's rankings and times, with these figures; `with_returned` tells of short answers."""
+def page_of(
+    result: Result,
+    metrics: Metrics,
+    texts: KnownTexts | None = None,
+    *,
+    with_returned: bool = True,
+    labels_last: bool = True,
+) -> str:
+    """Return the page of a folder's rankings and times, with these figures; `with_returned` tells of short answers.
+
+    What the protocol calls the result is the last section; `labels_last` is false for pages that began with it.
+    """
     by_state = folder_latencies(result.folder, ("cold", "warm"))
     pipeline, asked = metrics.pipeline, metrics.retrieval.asked
     costs = None if pipeline is None else stage_costs(result.folder, pipeline, asked)
     rankings = result.rankings
     returned = returned_rows(rankings.calls, rankings.kinds) if with_returned else ()
-    return page(metrics, rankings, by_state, texts, costs, result.environment, returned)
+    return page(metrics, rankings, by_state, texts, costs, result.environment, returned, labels_last=labels_last)
 
 
 def page(
@@ -86,6 +98,8 @@ def page(
     costs: StageCosts | None = None,
     environment: Mapping[str, Any] = MappingProxyType({}),
     returned: Sequence[ReturnedRows] = (),
+    *,
+    labels_last: bool = True,
 ) -> str:
     """Return the whole page; `by_state` are the times of single queries, cold and warm, `costs` those of stages."""
     sections = (
@@ -101,17 +115,22 @@ def page(
         _failures(metrics, rankings, texts or KnownTexts()),
         _measures(metrics),
         later_listing(metrics.later),
-        _identity(metrics),
+        _identity(metrics, labels_last=labels_last),
     )
     body = [
         f"<p><strong>{html(opening_sentence(metrics))}</strong></p>",
-        f"<p>{html(verdict_sentence(metrics))}</p>",
+        *(f"<p>{html(text)}</p>" for text in _told_first(metrics, labels_last=labels_last)),
         *(f"<p>{html(told)}</p>" for told in about_corpus(metrics)),
         *(f"<p>{html(sentence)}</p>" for sentence in (canary_sentences(metrics.canary) if metrics.canary else ())),
         *(line for section in sections for line in section),
     ]
     script = FILTER if _failed(rankings, _leading_depth(metrics)) else ""
     return Page(title(metrics), body, script, "" if metrics.pipeline is None else FLOW_STYLE).html()
+
+
+def _told_first(metrics: Metrics, *, labels_last: bool) -> list[str]:
+    """Return what stands below the first sentence: what decides the figures, in earlier pages the labels."""
+    return list(map(short_names, notes(metrics.deviations))) if labels_last else [verdict_sentence(metrics)]
 
 
 def _picture(metrics: Metrics) -> list[str]:
@@ -335,20 +354,29 @@ def measure_table(metrics: Metrics) -> Table:
     return Table(head, rows, caption="Over all questions")
 
 
-def _identity(metrics: Metrics) -> list[str]:
+def _identity(metrics: Metrics, *, labels_last: bool) -> list[str]:
     rows = [
         ("corpus", short_names(metrics.corpus.name)),
         ("sha256 of its file", metrics.dataset_sha256),
         ("store", f"{metrics.store.name}, {metrics.store.version}"),
         *((f"setting {name}", value) for name, value in metrics.guc_state.items()),
         ("encoder", encoder_words(metrics)),
-        ("protocol", metrics.protocol.cited_as),
+        *(() if labels_last else (("protocol", metrics.protocol.cited_as),)),
         ("RecallBench", metrics.recallbench_version),
     ]
     deviations = [short_names(f"{deviation.kind}: {deviation.detail}") for deviation in metrics.deviations] or ["none"]
+    identity = ["<h2>What was measured</h2>", *Table(("what", "value"), rows, caption="Identity").html()]
+    if labels_last:
+        return [
+            *identity,
+            f"<h2>{STANDING}</h2>",
+            f"<p>{html(verdict_sentence(metrics))}</p>",
+            f"<p>Measured under {html(metrics.protocol.cited_as)}.</p>",
+            "<h3>Deviations from the protocol</h3>",
+            *listing(deviations),
+        ]
     return [
-        "<h2>What was measured</h2>",
-        *Table(("what", "value"), rows, caption="Identity").html(),
+        *identity,
         "<h2>Deviations from the protocol</h2>",
         *listing(deviations),
     ]

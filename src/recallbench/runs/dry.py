@@ -25,8 +25,10 @@ from recallbench.runs.readiness import ReadinessRow, readiness
 from recallbench.runs.run import run
 from recallbench.scratch import scratch
 
-OF_THE_PROTOCOL = ("extension", "deviation", "history")
-"""Rows that speak of the protocol alone: its store, and what departs from it."""
+OF_THE_PROTOCOL = ("extension", "history")
+"""Rows that speak of the protocol alone."""
+CHOSEN = ("corpus: ", "store: ", "embedder: ")
+"""Deviations that only say what was chosen in place of what the protocol names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ def _can_be_rehearsed(pipeline: Pipeline) -> bool:
 
 def readiness_lines(corpus: str, rows: Sequence[ReadinessRow], *, labels: bool) -> list[str]:
     """Return the readiness table; without `labels` what the protocol says of the run is left out."""
-    shown = [row for row in rows if labels or row.name not in OF_THE_PROTOCOL or row.status == "NOT READY"]
+    shown = [row for row in rows if labels or row.status == "NOT READY" or not _of_the_protocol(row)]
     width = max(len(row.name) for row in shown)
     lines = [f"readiness of a real run on {corpus}"]
     for row in shown:
@@ -142,3 +144,7 @@ def readiness_lines(corpus: str, rows: Sequence[ReadinessRow], *, labels: bool) 
         if row.remedy:
             lines.append(f"  {'':<{width}}  {'':<9}  what to do: {row.remedy}")
     return lines
+
+
+def _of_the_protocol(row: ReadinessRow) -> bool:
+    return row.name in OF_THE_PROTOCOL or (row.name == "deviation" and row.detail.startswith(CHOSEN))

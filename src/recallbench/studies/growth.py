@@ -13,7 +13,7 @@ from recallbench.embedding.embedder import Embedder
 from recallbench.progress import Progress
 from recallbench.reports.cells import system_name
 from recallbench.reports.comparison import DifferencePart, difference_fields
-from recallbench.reports.growth import Growth, Size
+from recallbench.reports.growth.document import Growth, Size
 from recallbench.reports.latency import impossible_times
 from recallbench.results.figures import estimate_part
 from recallbench.results.latency import latencies, round_trips

@@ -13,8 +13,8 @@ from recallbench import __version__
 from recallbench.errors import UsageError
 from recallbench.progress import Progress
 from recallbench.reading import document, parsed
-from recallbench.reports import repetition as reports
-from recallbench.reports.repetition import Repetition
+from recallbench.reports.repetition.document import JSON, MARKDOWN, Repetition
+from recallbench.reports.repetition.words import markdown
 from recallbench.results.folder import check_writable, folder_name, free_folder
 from recallbench.results.result import open_unchanged
 from recallbench.runs.options import Options
@@ -73,8 +73,8 @@ def repeat(options: Options, times: int, progress: Progress, today: date, unfini
         summary = summarise(
             outcomes, passes, measures, plan.corpus, (cold, warm or (REPLAYED if plan.replayed else NOT_WARM))
         )
-        write_part(folder / reports.MARKDOWN, reports.markdown(summary))
-        write_part(folder / reports.JSON, summary.model_dump_json(indent=1) + "\n")
+        write_part(folder / MARKDOWN, markdown(summary))
+        write_part(folder / JSON, summary.model_dump_json(indent=1) + "\n")
         (folder / PLAN).unlink(missing_ok=True)
     except KeyboardInterrupt:
         if any(folder.glob("run_*")):
@@ -109,7 +109,7 @@ def _refuse_another_plan(folder: Path, repeated: Mapping[str, str]) -> None:
         raise UsageError(
             f"{folder} is no unfinished repeat",
             expected=f"a folder that an interrupted `recallbench repeat` left, with its {PLAN}",
-            found=f"a finished one, with its {reports.JSON}" if (folder / reports.JSON).exists() else f"no {PLAN}",
+            found=f"a finished one, with its {JSON}" if (folder / JSON).exists() else f"no {PLAN}",
             remedy="leave --resume out to begin a new one",
         )
     before = parsed(document(path), path)

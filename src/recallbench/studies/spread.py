@@ -9,9 +9,9 @@ import numpy as np
 from recallbench import __version__
 from recallbench.protocol.bands import check_band
 from recallbench.protocol.rules import CorpusRules
-from recallbench.reports import repetition as parts
 from recallbench.reports.cells import system
 from recallbench.reports.own_encoder import encoder_words
+from recallbench.reports.repetition import document as parts
 from recallbench.results.metrics import Metrics
 from recallbench.runs.run import Outcome
 from recallbench.scoring.judgement import Floats

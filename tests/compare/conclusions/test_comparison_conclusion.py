@@ -71,8 +71,9 @@ def test_it_only_ranks_what_it_finds_higher() -> None:
     line, tone = concluded(measured(RECALL, 0.001, **OPEN), measured(MRR, 0.2))
     assert line == (
         "B ranks the answers higher: mrr@50 +0.2000 (+0.1700 to +0.2300), 1982 questions, p 0.0020 (Holm), and "
-        "recall_any@10 can't be told apart; recall_any@10: a difference of 0.0400 would be found four times in five; "
-        "mrr@50: p and interval agree; next: recallbench gate b --init, to hold later results to it"
+        "recall_any@10 can't be told apart; recall_any@10: a difference of 0.0400 would be found four times in five, "
+        "before the correction; mrr@50: p and interval agree; "
+        "next: recallbench gate b --init, to hold later results to it"
     )
     assert tone == "open"
 

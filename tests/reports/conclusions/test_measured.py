@@ -153,6 +153,11 @@ def test_a_document_is_found_in_a_set_of_ones_own() -> None:
     assert concluded.happened.startswith("exact finds a right document among the first 10 for 62.5% of 158 questions")
 
 
+def test_a_turn_is_found_where_turns_are_what_is_remembered() -> None:
+    assert " finds a right turn among the first 10 " in str(conclude_measured(named("a", "realtalk-turns")))
+    assert " finds a right session among the first 10 " in str(conclude_measured(named("a", "realtalk")))
+
+
 def test_under_the_protocol_the_next_step_is_an_audit() -> None:
     own = named("pgmnemo", "locomo")
     assert conclude_measured(own).next == "commit it, then recallbench audit pgmnemo_locomo"

@@ -31,7 +31,7 @@ def point(name: str = "p1", **more: Any) -> dict[str, Any]:
         "pipeline": "", "embedder": None, "version": "1", "estimate": None, "tuning": 0.95, "held_out": held_out(0.9),
         "slices": {}, "dropped_after": None, "passes": True, "in_set": True, "front_share": None,
         "cost_front_share": None, "usd_per_1000": 0.4571, "p50_ms": 1.0, "p95_ms": 2.5, "timed": 80,
-        "answers_sha256": "", "kept": False, "one_caller": "", "measured": "", "cpu": "", "failed_questions": {},
+        "answers_sha256": name, "kept": False, "one_caller": "", "measured": "", "cpu": "", "failed_questions": {},
         "failure": "",
     } | more  # fmt: skip
 
@@ -112,6 +112,15 @@ BUSY = {
             "is not shown; the machine was busy, so don't rely on the times; next: keep the baseline, or hold p1 "
             f"against it: {RUN}",
             "open",
+        ),
+        (
+            swept(point(answers_sha256="a"), point("p2"), point("baseline", answers_sha256="a"),
+                  choice=choice(gain=0.0, gain_low=None, gain_high=None)),
+            0,
+            "No point is seen better than the baseline: p1 (set.ef_search = 40) is the same system, held-out "
+            f"recall_any@10 0.9000 (0.8500 to 0.9300), n 80, p95 2.5 ms, 0.457 USD/1000; {SHOWN}; next: keep it, and "
+            f"hold it in CI: {RUN}; then recallbench gate --init",
+            "good",
         ),
         (
             swept(choice=choice(gates=[gate()])),

@@ -18,6 +18,7 @@ from recallbench.reports.report import CIRCUMSTANCES, ReportedRun, render, rende
 from recallbench.reports.result_page import PAGE, page_of
 from recallbench.reports.returned import HEADING
 from recallbench.reports.stages.beside import stage_costs
+from recallbench.reports.standing.section import STANDING
 from recallbench.results.known_texts import texts_of
 from recallbench.results.latency import NO_OP, query_time
 from recallbench.retrieval.timing import AnswerTime, Timings
@@ -43,7 +44,11 @@ def report(subject: AuditSubject) -> Finding:
     costs = None if pipeline is None else stage_costs(subject.folder, pipeline, asked)
     returned = _returned(subject) if f"## {HEADING}" in stated else ()  # earlier releases did not tell of it
     run = ReportedRun(subject.environment, _timings(subject), costs, returned)
-    derived = (render if has_page else render_without_sentence)(subject.derived, run).removesuffix("\n").split("\n")
+    if has_page:
+        text = render(subject.derived, run, labels_last=f"## {STANDING}" in stated)  # earlier releases began with them
+    else:
+        text = render_without_sentence(subject.derived, run)
+    derived = text.removesuffix("\n").split("\n")
     of_this_release = subject.metrics.recallbench_version == __version__
     if subject.metrics.statistics_edition != CURRENT.number or not of_this_release:
         compared, problems = "figures of ", list(_differing_figures(stated, derived))
@@ -74,9 +79,9 @@ def _returned(subject: AuditSubject) -> tuple[ReturnedRows, ...]:
 def _differences_of_page(subject: AuditSubject) -> Iterator[str]:
     stated = "\n".join(line for _, line in lines(subject.folder / PAGE))
     told = f"<h2>{HEADING}</h2>" in stated
-    derived = page_of(subject.judged_result, subject.derived, texts_of(subject.rows), with_returned=told).removesuffix(
-        "\n"
-    )
+    last, texts = f"<h2>{STANDING}</h2>" in stated, texts_of(subject.rows)
+    page = page_of(subject.judged_result, subject.derived, texts, with_returned=told, labels_last=last)
+    derived = page.removesuffix("\n")
     if subject.metrics.recallbench_version == __version__:
         found = differing_lines(stated, derived, _excerpts)
     else:

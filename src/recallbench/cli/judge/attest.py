@@ -47,7 +47,8 @@ def attest(folder: Path, key: Path | None, format: Format, labels: bool, quiet: 
             "no key is named", expected="--key FILE", remedy="make a pair with `recallbench keys NAME`, and name NAME"
         )
     examined = audit(folder, progress=listener(quiet))
-    path = sign(folder, key.expanduser(), examined)
+    key = key.expanduser()
+    path = sign(folder, key, examined)
     left = unchecked(examined)
     lines = [str(path), f"  when signed: {outcome(examined.checks)}"]
     lines += [f"  not checked: {', '.join(left)}"] if left else []

@@ -32,7 +32,13 @@ _FOR_A_FOLDER = ("previous", "as_deviation", "history")
 
 
 @command(
-    argument("places", "A result folder; with --check the texts, or folders of Markdown.", nargs=-1, type=PATH),
+    argument(
+        "places",
+        "A result folder; with --check the texts, or folders of Markdown.",
+        nargs=-1,
+        metavar="[DIR | FILE...]",
+        type=PATH,
+    ),
     option("previous", "The result of the release before, to compare it with.", metavar="DIR", type=PATH),
     flag("as-deviation", "Cite a VERIFIED result that deviates, in words that say so first."),
     option("history", "Where deviations are on record [default: the HISTORY.md nearest above the folder].", type=PATH),

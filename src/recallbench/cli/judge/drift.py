@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from recallbench.cli import options
-from recallbench.cli.command import PATH, VARIABLES, argument, command, flag, option
+from recallbench.cli.command import PATH, VARIABLES, argument, command, flag, option, typed
 from recallbench.cli.printing import show
 from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Part
@@ -33,8 +31,7 @@ EXAMPLES = (
     option("measure", "The measure to follow, by its exact name.", default="recall_any@10"),
     *options.FORMAT,
     option("plot", "Also write the plot, as FILE.svg.", type=PATH, metavar="FILE.svg"),
-    # What --plot and --format html were before.
-    click.option("--out", type=PATH, hidden=True),
+    option("out", "What --plot and --format html were before.", type=PATH, hidden=True),
     flag("fail-on-trend", "Exit 1 when the measure falls over time, or the last is below the first."),
     *options.FAILURES,
     epilog=f"{EXAMPLES} {VARIABLES}",
@@ -70,6 +67,8 @@ def drift(
             f"--plot {plot} is no picture", expected="a name that ends in .svg", found=plot.suffix or "no ending",
             remedy="for a page: --format html > FILE.html",
         )  # fmt: skip
+    if not typed("out"):
+        out = None  # the variable is for the parent folder of results
     if out is not None and out.suffix not in (".html", ".svg"):
         raise UsageError(f"--out {out} is neither page nor picture", expected="a name that ends in .html or .svg")
     rules = parse_failures(fail_if, strict)

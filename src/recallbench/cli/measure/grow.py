@@ -64,7 +64,8 @@ def grow(
     from recallbench.cli.bars import listener
     from recallbench.cli.measure.corpus_or_set import obtain_corpus
     from recallbench.machine_load import MachineLoad, refuse_unquiet
-    from recallbench.reports.growth import picture, printed
+    from recallbench.reports.growth.page import printed
+    from recallbench.reports.growth.picture import picture
     from recallbench.studies.growth import growth
 
     sizes = options.whole_numbers(factors, "factors", "1,2,5,10")

@@ -50,7 +50,7 @@ def repeat(times: int, corpus: str | None, resume: Path | None, format: Format, 
     """
     from recallbench.cli.bars import listener
     from recallbench.errors import UsageError
-    from recallbench.reports import repetition as report
+    from recallbench.reports.repetition.page import printed
     from recallbench.studies import repetition
 
     corpus = options.take_corpus(corpus, of_run)
@@ -62,5 +62,5 @@ def repeat(times: int, corpus: str | None, resume: Path | None, format: Format, 
             found=f"--{'out' if run_options.out is not None else 'label'}",
         )
     repeated = repetition.repeat(run_options, times, listener(quiet), date.today(), resume)
-    show(report.printed(repeated.summary, repeated.folder, repeated.kept), format)
+    show(printed(repeated.summary, repeated.folder, repeated.kept), format)
     return 0 if repeated.summary.holds else 1

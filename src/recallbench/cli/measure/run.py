@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from recallbench.cli import options
 from recallbench.cli.command import argument, command, flag, option
 from recallbench.cli.printing import conclude, show
+from recallbench.confidential import sanitised
 from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Part, print_parts
 
@@ -77,6 +78,7 @@ def run(
         reproduction,
         stayed_quiet,
     )
+    from recallbench.corpora.labelled_sets.set_name import short_names
     from recallbench.errors import RecallBenchError, UsageError
     from recallbench.machine_load import MachineLoad, refuse_unquiet
     from recallbench.reports.conclusions.measured import Measured, conclude_measured, conclude_several
@@ -107,9 +109,8 @@ def run(
     if dry_run:
         dry_runs = [rehearse(each) for each in runs]
         shown = [part for each in dry_runs for part in each.parts(labels=labels)]
-        again = shlex.join(["recallbench", *(word for word in sys.argv[1:] if word not in ("--dry-run", "--strict"))])
         rehearsed = {"dry_runs": [each.document() for each in dry_runs]}
-        show(Printed("A dry run", shown, rehearsed, conclude_dry_runs(dry_runs, again)), format)
+        show(Printed("A dry run", shown, rehearsed, conclude_dry_runs(dry_runs, _real_command())), format)
         return 0 if all(each.ready for each in dry_runs) or not strict else 3
     if require_quiet:
         refuse_unquiet(MachineLoad.while_idle())
@@ -125,7 +126,7 @@ def run(
             if len(runs) == 1:
                 raise
             print(f"recallbench: {each.store or each.corpus}: {error}", file=sys.stderr)
-            failed[" ".join(word for word in (each.store, "on", each.corpus) if word)] = str(error)
+            failed[short_names(f"{each.store} on {each.corpus}" if each.store else each.corpus)] = str(error)
             codes.append(error.exit_code)
             continue
         told = headline(outcome.metrics, outcome.folder, today, labels=labels)
@@ -151,6 +152,14 @@ def run(
         printed = Printed("Measured", parts, document, conclusion, own_sheet=headline_sheet(results))
         show(printed, format)
     return max(codes)
+
+
+def _real_command() -> str:
+    """Return the words of the run that this command rehearses."""
+    # A secret with a blank or quote in it would not be known for one once it is quoted.
+    words = [sanitised(word) for word in sys.argv[1:] if word not in ("--dry-run", "--strict")]
+    # A corpus' runner.py names the command itself.
+    return shlex.join(["recallbench", *words] if words[:1] == ["run"] else ["python", sys.argv[0], *words])
 
 
 def _runs(run_options: Options, corpus: str, stores: Sequence[str]) -> Iterator[Options]:

@@ -137,7 +137,8 @@ def _why(part: MeasuredPart, way: Way, measures: int) -> str:
             return f"no difference could be shown: {_too_few(part, tests)}"
         if part.detectable is None:
             return "the interval includes 0" if part.low is not None else "p decides: there is no interval"
-        return f"a difference of {part.detectable:.4f} would be found four times in five"
+        before = ", before the correction" if tests > 1 else ""
+        return f"a difference of {part.detectable:.4f} would be found four times in five{before}"
     if part.low is None:
         return "p decides: there is no interval"
     if not apart:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recallbench.compare.rules import ROUNDING
+from recallbench.compare.thresholds_file import EVERY
 from recallbench.errors import InputError
 from recallbench.results.metrics import OVERALL, EstimatePart
 from recallbench.results.rankings import Rankings
@@ -102,7 +103,9 @@ def fit(result: Result) -> Fitted:
 def _by_kind(rankings: Rankings, measure: Measure) -> list[tuple[str, EstimatePart]]:
     """Return the measure of each kind with gold, where there are several."""
     kinds = dict.fromkeys(
-        kind for kind, answerable in zip(rankings.kinds, rankings.answerable, strict=True) if answerable and kind
+        kind
+        for kind, answerable in zip(rankings.kinds, rankings.answerable, strict=True)
+        if answerable and kind not in ("", EVERY)  # which a file could not name
     )
     if len(kinds) < 2:
         return []

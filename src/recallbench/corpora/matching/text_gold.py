@@ -73,6 +73,11 @@ class TextMatched:
         return self._corpus.clustered
 
     @property
+    def unmatched(self) -> Corpus:
+        """The corpus whose texts are matched, for whoever wants its texts and no gold."""
+        return self._corpus
+
+    @property
     def path(self) -> Path:
         return self._corpus.path
 

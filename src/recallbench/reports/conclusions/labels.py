@@ -39,3 +39,8 @@ def may_be_labelled(corpus: str, store: str) -> bool:
 def mattering(deviations: Sequence[Kept]) -> list[str]:
     """Return what anybody has to know who reads the figures, in words without the protocol's names."""
     return [deviation.detail for deviation in deviations if deviation.kind in MATTERING]
+
+
+def notes(deviations: Sequence[Kept]) -> list[str]:
+    """Return the same as sentences of a report."""
+    return [f"Note: {detail}." for detail in mattering(deviations)]

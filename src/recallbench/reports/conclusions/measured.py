@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recallbench.corpora.labelled_sets.set_name import is_set_name, short_names
+from recallbench.corpora.registry import CORPORA
 from recallbench.escaping.terminal import shortened
 from recallbench.reports.cells import figure, share, system
 from recallbench.reports.conclusions.labels import mattering, of_protocol
@@ -85,8 +86,11 @@ def conclude_several(results: Sequence[Measured], failed: Sequence[str] = ()) ->
 
 
 def segment_word(metrics: Metrics) -> str:
-    """Return what is found on a corpus: a session, or a document of somebody's own data."""
-    return "document" if is_set_name(metrics.corpus.name) else "session"
+    """Return what is found on a corpus: a session or a turn, or a document of somebody's own data."""
+    if is_set_name(metrics.corpus.name):
+        return "document"
+    entry = CORPORA.get(metrics.corpus.name)
+    return (entry.unit if entry is not None else "") or "session"
 
 
 def _found(metrics: Metrics) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from recallbench.reports.cells import figure, milliseconds
 from recallbench.reports.printing.conclusion import Conclusion
-from recallbench.reports.sweep.applying import applied
+from recallbench.reports.sweep.applying import K, applied
 from recallbench.reports.sweep.words import named
 from recallbench.results.environment import recorded_load
 from recallbench.results.metrics import EstimatePart
@@ -35,11 +35,14 @@ def conclusion(
     better = choice.gain is not None and choice.gain < 0
     run = applied(document, chosen, corpus, file)
     held = document.split is not None and document.split.chooses
-    sure = choice.shown and held and not (choice.gain is not None and choice.gain_low is None)
+    known = choice.gain is None or choice.gain_low is not None or _is_baseline(document, chosen)
+    sure = choice.shown and held and known
     if missed:
         then = "take another point, or hold out more questions"
     elif not document.is_whole:
         then = AGAIN
+    elif _is_baseline(document, chosen):
+        then = f"keep it, and hold it in CI: {run}; then recallbench gate --init"
     elif better:
         then = f"keep the {BASELINE}, or hold {chosen.name} against it: {run}"
     elif not sure:
@@ -75,11 +78,22 @@ def _taken(document: SweepDocument, chosen: SweepPointPart, missed: str) -> str:
     told = ", ".join([worth, *_gained(document), *costs])
     if missed:
         return f"Don't take {named(chosen)}: on the questions held out it is shown to miss {missed}; {told}"
+    if _is_baseline(document, chosen):
+        same = f"No point is seen better than the {BASELINE}: {named(chosen)} is the same system"
+        return ", ".join([same, worth, *costs])
     if choice.gain is not None and choice.gain < 0:
         better = "shown to be better" if (choice.gain_high or 0.0) < 0 else "seen better, which is not shown"
         keep = f"Keep the {BASELINE} where {measure} decides: held out it is {better}"
         return f"{keep}; of the points {named(chosen)}: {told}"
     return f"Take {named(chosen)}: {told}"
+
+
+def _is_baseline(document: SweepDocument, chosen: SweepPointPart) -> bool:
+    """Return whether a point answers as the baseline does, and hands on as many hits."""
+    baseline = document.point(BASELINE)
+    if baseline is None or baseline.answers_sha256 != chosen.answers_sha256:
+        return False
+    return baseline.in_force.get(K) == chosen.in_force.get(K)
 
 
 def _gained(document: SweepDocument) -> list[str]:

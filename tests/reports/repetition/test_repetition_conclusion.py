@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from recallbench.reports.repetition import BandPart, MovedPart, PassPart, Repetition, SpreadPart, conclusion, printed
+from recallbench.reports.repetition.conclusion import conclusion
+from recallbench.reports.repetition.document import BandPart, MovedPart, PassPart, Repetition, SpreadPart
+from recallbench.reports.repetition.page import printed
 
 FOLDER = Path("o/repeat of it")
 COMPARE = "hold it against another system: recallbench compare 'o/repeat of it/run_1' OTHER"

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from recallbench.reports.comparison import DifferencePart
-from recallbench.reports.growth import Growth, Size, conclusion
+from recallbench.reports.growth.conclusion import conclusion
+from recallbench.reports.growth.document import Growth, Size
 from recallbench.results.metrics import EstimatePart
 
 UNDER_LOAD = "next: the p95 under load: recallbench latency with the same store and --sizes 1,5"

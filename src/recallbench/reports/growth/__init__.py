@@ -1,0 +1,1 @@
+"""A store whose haystacks grow, as a person reads it."""

@@ -1,0 +1,51 @@
+"""What `grow` prints."""
+
+from __future__ import annotations
+
+from recallbench.reports.growth.conclusion import conclusion
+from recallbench.reports.growth.document import Growth, document
+from recallbench.reports.growth.picture import draw
+from recallbench.reports.growth.words import markdown, notes, table
+from recallbench.reports.page import Page, captioned, listing
+from recallbench.reports.printing.printed import Printed
+from recallbench.reports.table import Table
+
+
+def printed(growth: Growth) -> Printed:
+    """Return what `recallbench grow` prints."""
+    plot = draw(growth)
+    body = [
+        *captioned(plot.element(), "The table has the same figures."),
+        *table(growth).html(),
+        *listing(notes(growth)),
+    ]
+    return Printed(
+        plot.title,
+        [table(growth), *notes(growth)],
+        document(growth),
+        conclusion(growth),
+        own_markdown=markdown(growth),
+        own_page=Page(plot.title, body).html(),
+        own_sheet=_sheet(growth),
+    )
+
+
+def _sheet(growth: Growth) -> Table:
+    """Return a row for each size with every digit, for a spreadsheet."""
+    measures = [estimate.measure for estimate in growth.sizes[0].estimates]
+    columns = ["size", "stored", "largest haystack"]
+    columns += [f"{measure}{end}" for measure in measures for end in ("", " low", " high")]
+    rows = [
+        [
+            *map(str, (size.factor, size.stored, size.largest)),
+            *(_cell(value) for part in size.estimates for value in (part.value, part.low, part.high)),
+            *map(_cell, (size.estimates[0].chance, size.p50_ms, size.p95_ms)),
+            size.disturbed or size.impossible,
+        ]
+        for size in growth.sizes
+    ]
+    return Table([*columns, "chance", "p50 ms", "p95 ms", "remark"], rows)
+
+
+def _cell(value: float | None) -> str:
+    return "" if value is None else str(value)

@@ -1,0 +1,1 @@
+"""One configuration measured several times, as a person reads it."""

@@ -1,0 +1,1 @@
+"""What the protocol calls a result."""
