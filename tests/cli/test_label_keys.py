@@ -217,6 +217,14 @@ def test_an_import_of_answers_is_measured_by_their_texts(folder: Path) -> None:
     assert recallbench("evaluate", "team", *words, cwd=folder).returncode == 0
 
 
+def test_a_set_that_has_judgements_already_gets_no_second_labels(folder: Path) -> None:
+    (folder / "team" / "qrels").mkdir()
+    (folder / "all.csv").write_text("question,relevant,scope\nGood?,oslo,north\n")
+    done = recallbench("label", "team", "--import", "all.csv", cwd=folder)
+    assert (done.returncode, "team has its labels in qrels/" in done.stderr) == (2, True)
+    assert not (folder / "team" / "gold.jsonl").exists()
+
+
 def test_a_faulty_import_changes_nothing(folder: Path) -> None:
     gold = folder / "team" / "gold.jsonl"
     gold.write_text('{"query_id": "a", "query": "b", "relevant": ["oslo"], "scope": "north"}\n')

@@ -69,6 +69,7 @@ def label(
     from recallbench.corpora.labelled_sets.label_book import LabelBook
 
     book = LabelBook(folder)
+    book.refuse_other_labels()
     if cut := book.mend():
         warning = f"the last line of {book.path} was cut off: set aside in {cut}, and its query is asked again"
         print(f"recallbench: {visible(warning)}", file=sys.stderr)

@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 
 from recallbench.corpora.field_reader import FieldReader
-from recallbench.corpora.labelled_sets.labelled_records import ABSTENTION, DOCUMENTS, QUERIES, SHORT
+from recallbench.corpora.labelled_sets.labelled_records import ABSTENTION, DOCUMENTS, JUDGEMENTS, QUERIES, SHORT
 from recallbench.errors import InputError
 from recallbench.reading import lines, objects
 from recallbench.whole_file import write_whole
@@ -39,6 +39,16 @@ class LabelBook:
     @property
     def path(self) -> Path:
         return self.folder / SHORT
+
+    def refuse_other_labels(self) -> None:
+        """Raise InputError where the folder has judgements in files of their own: a set holds its labels once."""
+        if (self.folder / JUDGEMENTS).exists():
+            raise InputError(
+                f"{self.folder} has its labels in {JUDGEMENTS}/",
+                expected=f"no labels, or {SHORT}",
+                found=f"{JUDGEMENTS}/, beside which {SHORT} would hold labels twice",
+                remedy=f"move {JUDGEMENTS}/ away, or label a copy of {DOCUMENTS}",
+            )
 
     def mend(self) -> Path | None:
         """Set aside a last line that was cut off when the machine went down, and say where; None where all are whole.
