@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @command(
     argument("folder", "A result folder, of this tool or of another.", metavar="DIR", type=PATH),
     options.CORPUS_FILE,
-    option("published", "A published number, as printed; repeat it for several.", multiple=True),
+    option("published", "A published number to look for, as it was printed; repeat it for several.", multiple=True),
     flag("controls", "Score BM25 and chance over the same questions; needs the dataset."),
     *options.FORMAT,
     flag("csv", "The same as --format csv: a row for each universe.", ALIAS + "csv"),

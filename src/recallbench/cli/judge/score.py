@@ -20,14 +20,14 @@ EXAMPLES = (
 @command(
     argument(
         "runs",
-        "Rankings: a TREC run, JSON Lines (query_id or query, and ranked), or {query: {id: score}}.",
+        "A file of rankings: a TREC run, JSON Lines (query_id or query, and ranked), or {query: {id: score}}.",
         nargs=-1,
         required=True,
         metavar="RUN",
         type=PATH,
     ),
     *of_files(),
-    option("compare", "A second run on the same gold: is it better or worse than RUN?", type=PATH),
+    option("compare", "A second file of rankings on the same gold: is it better or worse than RUN?", type=PATH),
     *TABLE,
     *MATCHING,
     options.KEEP_GOING,

@@ -26,7 +26,7 @@ EXAMPLES = (
 @command(
     argument(
         "places",
-        "Folders of results, sweeps and latency studies, or that hold some; published folders of others; TREC runs.",
+        "Folders of results, sweeps and latency studies, or folders that hold some; what others published; TREC runs.",
         nargs=-1,
         required=True,
         metavar="DIR...",
@@ -41,8 +41,8 @@ EXAMPLES = (
     ),
     option(
         "gate",
-        "What a result is to keep, drawn and told: 'recall_any@10 >= 0.8', 'p95 < 20ms', 'usd_per_1000 < .5'; repeat "
-        "it for several.",
+        "What a result should keep, which the board draws and tells of: 'recall_any@10 >= 0.8', 'p95 < 20ms', "
+        "'usd_per_1000 < .5'; repeat it for several.",
         multiple=True,
     ),
     option("prices", "A TOML file with your own prices [default: dated estimates that come along].", type=PATH),

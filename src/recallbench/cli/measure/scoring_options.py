@@ -8,17 +8,17 @@ from recallbench.cli import options
 from recallbench.cli.command import PATH, Declaration, choice, option
 from recallbench.corpora.matching import options as matching_options
 
-TEXTS = "The texts behind ids, for --match: JSON Lines with _id (or id) and text."
-GOLD = "What is relevant: TREC or BEIR qrels, JSON Lines (query, relevant), or {query: {id: grade}}."
+TEXTS = "The file with the texts behind ids, which --match compares: JSON Lines with _id (or id) and text."
+GOLD = "The file that says what is relevant: TREC or BEIR qrels, JSON Lines (query, relevant), or {query: {id: grade}}."
 TABLE = (
     option("k", options.K_HELP, type=int, default=10),
     option("by", "Also show the means by `kind`, or by another field of the queries, as tenant or scope."),
     option("ks", "Show precision and recall at these depths, as 1,3,5,10,20, and the best F1."),
-    option("plot", "Draw --ks into this SVG file.", type=PATH),
+    option("plot", "Draw what --ks shows into this SVG file.", type=PATH),
     options.PRECISION,
     choice(
         "ndcg",
-        "Average nDCG over all queries with something to find, or over graded ones alone.",
+        "Whether nDCG is averaged over all queries with something to find, or over those with grades alone.",
         ["all", "graded"],
         default="all",
     ),

@@ -64,7 +64,9 @@ OF_REFRESH = (
 
 
 @command(
-    argument("place", "A set of your own; with --check or --refresh a canary.", metavar="DIR", type=PATH),
+    argument(
+        "place", "The folder of your own set; with --check or --refresh that of a canary.", metavar="DIR", type=PATH
+    ),
     option("n", "How many questions to draw, 100 to 300.", type=int, default=200),
     option(
         "log",
@@ -86,7 +88,12 @@ OF_REFRESH = (
         type=click.FloatRange(0, 1),
     ),
     option("hard-rank", "A question is hard where its first find comes after this rank.", type=Whole(1), default=3),
-    choice("by", "What is drawn in proportion.", ["kind,tenant", "kind", "tenant"], default="kind,tenant"),
+    choice(
+        "by",
+        "The fields whose values are drawn as often as production asks for them.",
+        ["kind,tenant", "kind", "tenant"],
+        default="kind,tenant",
+    ),
     option("split", "The split of the set, whose judgements are qrels/<split>.tsv [default: test]."),
     option("seed", "The seed by which questions are drawn.", type=int, default=42),
     option("folder", "The folder of the canary; it must not exist yet [default: DIR-canary].", type=PATH),

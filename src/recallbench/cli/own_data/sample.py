@@ -28,7 +28,12 @@ MEASURES = ("recall_any", "recall_frac", "precision", "mrr", "ndcg")
 
 @command(
     argument(
-        "log", "Logged recalls, JSON lines with query and ids.", nargs=-1, required=True, metavar="LOG...", type=PATH
+        "log",
+        "Files of logged recalls: JSON Lines with query and ids.",
+        nargs=-1,
+        required=True,
+        metavar="LOG...",
+        type=PATH,
     ),
     option("n", "How many distinct queries to draw.", type=Whole(1), default=200),
     option("by", "The field that groups recalls: each of its values is drawn from.", default="kind"),
@@ -42,7 +47,7 @@ MEASURES = ("recall_any", "recall_frac", "precision", "mrr", "ndcg")
     options.PRECISION,
     choice(
         "percentiles",
-        f"Of latencies, with --labels. {options.RULES}",
+        f"How percentiles of latencies are defined, with --labels. {options.RULES}",
         options.PERCENTILE_RULES,
         default="nearest-rank",
     ),
