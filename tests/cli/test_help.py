@@ -12,6 +12,7 @@ import pytest
 from commandline import recallbench
 from recallbench.cli.option_groups import GROUPS, MANY, OWN, group_options
 from recallbench.cli.program import COMMANDS, PANELS, program
+from recallbench.reports.printing.printed import FORMATS
 
 MEANINGS = {
     "--out": {"The folder that result folders go into."},
@@ -50,6 +51,16 @@ def test_an_option_means_one_thing_wherever_it_is() -> None:
                 assert DEFAULT.sub("", option.help or "") in MEANINGS[word], f"{name} {word}"
                 seen += 1
     assert seen > 40
+
+
+def test_every_command_prints_in_any_format() -> None:
+    """A script for a shell is in no other form."""
+    without = set()
+    for name, command in commands():
+        formats = [param.type for param in command.params if param.name == "format"]
+        if not isinstance(command, click.Group) and [getattr(each, "choices", ()) for each in formats] != [FORMATS]:
+            without.add(name)
+    assert without == {"completion"}
 
 
 def test_every_help_is_made_of_whole_sentences() -> None:

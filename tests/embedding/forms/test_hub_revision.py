@@ -113,7 +113,15 @@ def test_a_run_of_a_fetched_model_is_audited(environ: dict[str, str], hub: Loopb
     missing = recallbench(*words, "--dry-run", cwd=tmp_path, env=environ)
     assert f"what to do: recallbench fetch {NAME}" in missing.stdout
     online = {**environ, "HF_HUB_OFFLINE": "0"}
-    assert recallbench("fetch", NAME, "--cache-dir", tmp_path / "cache", cwd=tmp_path, env=online).returncode == 0
+    fetched = recallbench("fetch", NAME, "--cache-dir", tmp_path / "cache", cwd=tmp_path, env=online)
+    assert fetched.returncode == 0
+    assert fetched.stdout.splitlines()[-1] == (
+        f"{NAME} is here; every file is that of the revision, and results will state its hash; "
+        f"next: recallbench run locomo --embedder {NAME}"
+    )
+    again = ("fetch", NAME, "--cache-dir", tmp_path / "cache", "--format", "json")
+    document = json.loads(recallbench(*again, cwd=tmp_path, env=online).stdout)
+    assert document["files"] == fetched.stdout.splitlines()[:-2]
     asked = len(hub.requests)
     assert "NOT READY" not in recallbench(*words, "--dry-run", cwd=tmp_path, env=environ).stdout
     assert recallbench(*words, "--folder", "result", cwd=tmp_path, env=environ).returncode == 0
