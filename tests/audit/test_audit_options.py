@@ -117,7 +117,7 @@ HELD_TO_NOTHING = {
 }
 DECIDES_NOTHING = frozenset(
     {"corpus-file", "out", "folder", "cache-dir", "quiet", "config", "require-verified", "dry-run", "strict"}
-    | {"resume", "json", "k", "by", "format", "ks", "plot", "compare", "stale-after"}
+    | {"resume", "json", "verdict", "k", "by", "format", "ks", "plot", "compare", "stale-after"}
     | {"precision", "ndcg", "percentiles", "allow-random-matches", "require-quiet"}
 )
 """Options of where files lie, of what is shown, and of what is let pass."""
