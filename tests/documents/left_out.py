@@ -9,6 +9,7 @@ from documents.shell_blocks import Line
 
 INSTALLS = "installs packages or a checkout, which tests/test_setup.py and tests/test_wheel.py do"
 NETWORK = "fetches over the network; the tests of fetching have a server of their own"
+MIRRORED = "fetches over the network; a test of its own fetches it from a mirror"
 FETCHED = "needs weights that only the package index or the hub has"
 ENDPOINT = "needs a model behind an endpoint"
 KEPT = "shows what a command above left, which is left out itself"
@@ -19,6 +20,7 @@ SERVER = "keeps its terminal; the test has started the server already"
 LEFT_OUT: Mapping[str, str] = {
     r"pip install .*": INSTALLS,
     r"scripts/(run|test)": INSTALLS,
+    r"recallbench fetch (locomo|realtalk|realmem|beam-100k)": MIRRORED,
     r"recallbench fetch .*": NETWORK,
     r"recallbench evaluate hub:.*": NETWORK,
     r"recallbench doctor --strict": FETCHED,

@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 
 from bolt import bolt_server
-from documents.left_out import ELSEWHERE, ENDPOINT, FETCHED, LEFT_OUT, NETWORK, PGMNEMO, reason
+from documents.left_out import ELSEWHERE, ENDPOINT, FETCHED, LEFT_OUT, MIRRORED, NETWORK, PGMNEMO, reason
 from documents.markdown import ROOT
 from documents.readers import READERS, Reader
 from documents.shell_blocks import Line, run_commands, sections
+from loopback_hub import LoopbackHub
+from recallbench.corpora.registry import facts
+from recallbench.protocol.frozen import load
 
 NOWHERE = "http://127.0.0.1:9"
 UNREACHABLE = {
@@ -84,6 +87,31 @@ def test_commands_run_on_real_corpora(
             execute(guide, lines, tmp_path, env | server)
     else:
         execute(guide, lines, tmp_path, env)
+
+
+@pytest.mark.marked
+@pytest.mark.real_data
+def test_corpora_are_fetched_from_a_mirror(
+    tmp_path: Path, locomo_file: Path, realtalk_folder: Path, realmem_folder: Path, beam_100k_folder: Path
+) -> None:
+    served = {"/locomo10.json": locomo_file.read_bytes()}
+    for name, folder in (("realtalk", realtalk_folder), ("realmem", realmem_folder), ("beam-100k", beam_100k_folder)):
+        known = facts(name, load())
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        served |= {f"/{known.source}/{known.revision}/{path.relative_to(folder)}": path.read_bytes() for path in files}
+    every = {line for guide in GUIDES for part in sections((ROOT / guide).read_text("utf-8")) for line in part.commands}
+    fetches = sorted({line.command for line in every if reason(line) == MIRRORED})
+    assert len(fetches) == 4
+    with LoopbackHub(served) as mirror:
+        env = {
+            "HF_HUB_OFFLINE": "0",
+            "RECALLBENCH_LOCOMO_URL": f"{mirror.url}/locomo10.json",
+            "RECALLBENCH_RAW_FILES_URL": mirror.url,
+            "RECALLBENCH_DATA_DIR": str(tmp_path / "data"),
+        }
+        done = run_commands([Line(command, 0) for command in fetches], tmp_path, env)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "data" / "locomo10.json").read_bytes() == locomo_file.read_bytes()
 
 
 def test_what_is_left_out_is_there_and_nothing_more() -> None:

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from recallbench.audit.outcome import WORDS
 
 from documents.markdown import README
 from documents.readers import checkout
+from recallbench.audit.outcome import WORDS
 from walks.walker import Walker, last_line, named
 
 FOLDER = "benchmarks/locomo/results/pgvector_20261118"
