@@ -156,7 +156,7 @@ READERS: dict[str, Reader] = {
     "docs/rankings.md": Reader(("gold.jsonl",), ranked),
     "docs/release-citation.md": Reader(prepare=checkout, marked=True),
     "docs/site.md": Reader(prepare=board, marked=True),
-    "docs/pipelines.md": Reader(prepare=scripts, settings=FEW, marked=True),
+    "docs/pipelines.md": Reader(prepare=scripts, settings={"RECALLBENCH_LIMIT": "3"}, marked=True),
     "docs/sweeps.md": Reader(prepare=scripts, marked=True),
     "docs/units.md": Reader(prepare=scripts, settings=FEW, marked=True),
     "docs/vector-indexes.md": Reader(prepare=scripts, settings=FEW, marked=True),
