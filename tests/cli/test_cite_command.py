@@ -239,11 +239,15 @@ def test_pages_of_the_benchmarks_say_where_their_figures_are_from() -> None:
 
 
 @pytest.mark.real_data
-def test_figures_of_the_readme_are_those_of_their_folder(locomo_file: Path) -> None:
-    done = recallbench("cite", "--check", "README.md", "--json", "--corpus-file", locomo_file, cwd=ROOT)
+def test_figures_of_the_readme_are_those_of_their_folders(
+    locomo_file: Path, realtalk_folder: Path, realmem_folder: Path
+) -> None:
+    folders = {"LOCOMO": locomo_file, "REALTALK": realtalk_folder, "REALMEM": realmem_folder}
+    env = {f"{corpus}_DATA_DIR": str(folder) for corpus, folder in folders.items()}
+    done = recallbench("cite", "--check", "README.md", "--json", cwd=ROOT, env=env)
     figures: list[dict[str, Any]] = json.loads(done.stdout)["figures"]
     compared = [figure for figure in figures if figure["compared_with"]]
-    assert compared
+    assert len(compared) == 9
     assert all(figure["status"] == "right" for figure in compared), compared
     assert {figure["status"] for figure in figures} <= {"right", "not checkable", "no folder named"}
 
