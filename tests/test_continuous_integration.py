@@ -259,18 +259,18 @@ def test_the_cite_hook_looks_at_every_file(tmp_path: Path) -> None:
     ]
 
 
-README = (ROOT / "README.md").read_text("utf-8")
+GUIDE = (ROOT / "docs" / "ci-gate.md").read_text("utf-8")
 
 
 def block(first: str) -> str:
-    """The fenced block of the README that starts with that line."""
-    (body,) = re.findall(rf"^```\w+\n({re.escape(first)}\n.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    """The fenced block of the guide that starts with that line."""
+    (body,) = re.findall(rf"^```\w+\n({re.escape(first)}\n.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
     return str(body)
 
 
-def test_the_gate_of_the_readme(tmp_path: Path) -> None:
+def test_the_gate_of_the_guide(tmp_path: Path) -> None:
     (tmp_path / "benchmarks").symlink_to(ROOT / "benchmarks")
-    (tmp_path / "recallbench.toml").write_text(block("# recallbench.toml, for: recallbench gate"))
+    (tmp_path / "recallbench.toml").write_text(block("# full.toml, for: recallbench gate --config full.toml"))
     assert recallbench("gate", "--update", cwd=tmp_path).returncode == 0
     done = recallbench("gate", "--format", "json", cwd=tmp_path)
     assert done.returncode == 0
@@ -281,7 +281,7 @@ def test_the_gate_of_the_readme(tmp_path: Path) -> None:
 
 
 @pytest.mark.marked
-def test_the_test_of_the_readme(tmp_path: Path) -> None:
+def test_the_test_of_the_guide(tmp_path: Path) -> None:
     (tmp_path / "test_memory.py").write_text(block("# test_memory.py"))
     for words, code in (((), 1), (("--recallbench-update",), 0), ((), 0)):
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", *words]

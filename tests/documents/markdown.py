@@ -25,14 +25,20 @@ DOCUMENTS = [
     *sorted((ROOT / "benchmarks").glob("*/ADDENDA/*.md")),
     ROOT / "benchmarks" / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "reference").glob("*.md")),
     *sorted((ROOT / "examples").glob("*/README.md")),
 ]
 README = (ROOT / "README.md").read_text("utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 HISTORY = (ROOT / "HISTORY.md").read_text("utf-8")
+GUIDES = {path.stem: path.read_text("utf-8") for path in sorted((ROOT / "docs").glob("*.md"))}
+"""The text of each guide, by the name of its file."""
 DEFINITIONS = (ROOT / "docs" / "definitions.md").read_text("utf-8")
 PROCEDURE = (ROOT / "benchmarks" / "README.md").read_text("utf-8")
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
+WRITTEN = [path for path in DOCUMENTS if path.parent.name != "reference"]
+"""Those that nobody makes from the program."""
+each_written = pytest.mark.parametrize("document", WRITTEN, ids=[str(path.relative_to(ROOT)) for path in WRITTEN])
 each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=NAMES)
 
 

@@ -50,11 +50,13 @@ def place(tmp_path_factory: pytest.TempPathFactory, dsn: str) -> Path:
     return folder
 
 
+@pytest.mark.marked
 def test_the_commands_leave_what_the_guide_says(place: Path) -> None:
     assert {"nights", "dashboard.json", "recallbench.prom", "parquet", "dataset"} <= set(os.listdir(place))
     assert (place / "dashboard.json").read_text() == (EXAMPLES / "dashboard.json").read_text()
 
 
+@pytest.mark.marked
 def test_the_queries_run_as_those_who_are_to_run_them(place: Path, dsn: str) -> None:
     reader, query = (block.body for block in blocks(GUIDE) if block.language == "sql")
     with psycopg.connect(dsn, autocommit=True) as connection:
@@ -68,6 +70,7 @@ def test_the_queries_run_as_those_who_are_to_run_them(place: Path, dsn: str) -> 
             connection.execute("DELETE FROM recallbench_history.results")
 
 
+@pytest.mark.marked
 def test_the_programs_run(place: Path) -> None:
     programs = [block.body for block in blocks(GUIDE) if block.language == "python"]
     printed = []
@@ -94,6 +97,7 @@ def test_every_table_is_listed() -> None:
     assert {*re.findall(r"`(\w+)`", listed)} == every
 
 
+@pytest.mark.marked
 def test_every_gauge_is_listed(place: Path) -> None:
     listed = set()
     for row in re.findall(r"^\| (`recallbench_.*) \|$", section(GUIDE, "## Prometheus"), re.MULTILINE):
@@ -120,8 +124,9 @@ def test_the_provisioning_files_name_the_dashboards_source_and_no_secret() -> No
             assert yaml.safe_load(block.body)
 
 
+@pytest.mark.marked
 def test_the_command_that_pushes_is_the_one_that_is_told(place: Path) -> None:
-    done = recallbench("export", "hub", *_nights(place), "--out", "dataset", "--repo", "OWNER/NAME", "-q", cwd=place)
+    done = recallbench("export", "hub", *_nights(place), "--folder", "dataset", "--repo", "OWNER/NAME", "-q", cwd=place)
     told = done.stdout.splitlines()[-1].rpartition("push it: ")[2]
     assert told in spans(GUIDE)
 

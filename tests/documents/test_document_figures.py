@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from commandline import recallbench
-from documents.markdown import HISTORY, README, ROOT, blocks, section
+from documents.markdown import GUIDES, HISTORY, ROOT, blocks, section
 from recallbench.protocol.deviations import Deviation
 from recallbench.protocol.history import unrecorded
 
@@ -26,12 +26,13 @@ class Line(NamedTuple):
 
 
 FIGURES = ("LoCoMo", "LongMemEval", "The canary")
+PAGE = GUIDES["first-figures"]
 COLUMNS = "| system | `recall_any@10` | 95% interval | `recall_frac@10` | `recall_all@10` | `mrr@50` | 95% interval |"
 
 
 def figures(title: str) -> list[Line]:
     lines = []
-    table = section(README, f"### {title}").split(COLUMNS)[1].split("\n\n")[0]
+    table = section(PAGE, f"## {title}").split(COLUMNS)[1].split("\n\n")[0]
     for row in table.splitlines()[2:]:
         first, *cells = (cell.strip() for cell in row.strip("|").split("|"))
         match = re.fullmatch(r"\[(.+)\]\((.+)\)", first)
@@ -41,7 +42,7 @@ def figures(title: str) -> list[Line]:
 
 def commands_of(title: str) -> dict[str, list[str]]:
     """The command of each row, by the name in its comment."""
-    (block,) = [block for block in blocks(section(README, f"### {title}")) if block.language == "sh"]
+    (block,) = [block for block in blocks(section(PAGE, f"## {title}")) if block.language == "sh"]
     split = [line.rsplit("# ", 1) for line in block.body.splitlines()]
     return {name: shlex.split(command)[1:] for command, name in split}
 
@@ -83,9 +84,9 @@ def points(cells: Sequence[str]) -> list[str]:
 
 def test_figures_of_the_committed_result_are_those_of_its_files() -> None:
     linked = [line for title in FIGURES for line in figures(title) if line.link]
-    assert linked, "the README links no committed result"
+    assert linked, "the page links no committed result"
     for line in linked:
-        folder = (ROOT / line.link).parent
+        folder = (ROOT / "docs" / line.link).parent
         metrics = json.loads((folder / "metrics.json").read_text())
         assert line.cells == expected(line.name, metrics)
         assert metrics["corpus"]["name"] == "locomo"
@@ -94,7 +95,7 @@ def test_figures_of_the_committed_result_are_those_of_its_files() -> None:
             assert beside[name] == expected(name, metrics)
         assert points(beside["bm25"]) == points(row_of(metrics["control_bm25"]["overall"]))
         seen = metrics["exposure"]
-        text = " ".join(section(README, "### LoCoMo").split())
+        text = " ".join(section(PAGE, "## LoCoMo").split())
         assert f"{seen['truncated_share']:.0%} of its sessions" in text
         assert f"{seen['gold_turns_cut_share']:.0%} of the labelled evidence" in text
 
@@ -129,7 +130,7 @@ def test_the_commands_beside_the_tables_give_the_tables(
         by_name[name] = json.loads((folder / "metrics.json").read_text())
     if title == "The canary":
         tells_retrievers_apart(by_name.values())
-    label = section(README, f"### {title}").split("Label: `")[1]
+    label = section(PAGE, f"## {title}").split("Label: `")[1]
     for line in figures(title):
         metrics = by_name.get(line.name, metrics)
         shown = points if line.link else list

@@ -7,14 +7,15 @@ import tomllib
 from pathlib import Path
 
 from commandline import recallbench
-from documents.markdown import CONTRIBUTING, README, ROOT, section
+from documents.markdown import CONTRIBUTING, GUIDES, README, ROOT, section
 from recallbench.corpora.registry import CORPORA, facts
 from recallbench.protocol.deviations import KINDS
 from recallbench.protocol.frozen import load
 
 
 def test_deviations_are_listed() -> None:
-    listed = section(README, "## How to read a verdict").split("**Deviations**")[1].split(". A result")[0]
+    told = section(GUIDES["reading-a-report"], "## The label of a result")
+    listed = told.split("**Deviations**")[1].split(". A result")[0]
     assert re.findall(r"`(\w+)`", listed) == list(KINDS)
 
 
@@ -31,7 +32,7 @@ def test_layers_are_those_of_the_contract() -> None:
 
 def test_files_of_a_result_are_listed(tmp_path: Path) -> None:
     assert recallbench("run", "canary-locomo", "--store", "bm25", "--folder", "r", cwd=tmp_path).returncode == 0
-    table = section(README, "## A result folder")
+    table = section(GUIDES["reading-a-report"], "## A result folder")
     listed = re.findall(
         r"`([\w.]+\.(?:md|html|json|jsonl|trec))`", "\n".join(re.findall(r"^\| (`.+?) \|", table, re.MULTILINE))
     )

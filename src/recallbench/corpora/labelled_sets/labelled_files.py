@@ -306,5 +306,5 @@ def _missing(folder: Path, name: str) -> InputError:
         f"{folder} is no set of questions and answers: {name} is missing",
         expected=f"{DOCUMENTS} with {SHORT}, or with {QUERIES} and {JUDGEMENTS}/<split>.tsv",
         found=there or "an empty folder",
-        remedy="`recallbench label` makes a set; README.md shows its files",
+        remedy="`recallbench label` makes a set; docs/own-data.md shows its files",
     )

@@ -1,0 +1,139 @@
+"""Every command of the README and of the guides is executed, in order, but for a short list with reasons."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bolt import bolt_server
+from documents.left_out import ELSEWHERE, ENDPOINT, FETCHED, LEFT_OUT, MIRRORED, NETWORK, PGMNEMO, reason
+from documents.markdown import ROOT
+from documents.readers import READERS, Reader
+from documents.shell_blocks import Line, run_commands, sections
+from loopback_hub import LoopbackHub
+from recallbench.corpora.registry import facts
+from recallbench.protocol.frozen import load
+
+NOWHERE = "http://127.0.0.1:9"
+UNREACHABLE = {
+    "PIP_NO_INDEX": "1",
+    "RECALLBENCH_LOCOMO_URL": f"{NOWHERE}/locomo10.json",
+    "RECALLBENCH_RAW_FILES_URL": NOWHERE,
+    "HF_ENDPOINT": NOWHERE,
+    "PGMNEMO_DSN": "postgresql://127.0.0.1:9/none",
+    "vectors": "--store exact",  # what docs/figures.md sets before
+}
+UNATTAINABLE = (NETWORK, FETCHED, ENDPOINT, PGMNEMO)
+GUIDES = [str(path.relative_to(ROOT)) for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))]
+
+
+def executed(guide: str, heavy: bool) -> list[Line]:
+    """The commands of a guide that a test executes; without `heavy` those of its light sections."""
+    parts = sections((ROOT / guide).read_text("utf-8"))
+    whole = heavy or READERS.get(guide, Reader()).marked
+    return [line for part in parts if whole or not part.heavy for line in part.commands if reason(line) is None]
+
+
+def with_commands(heavy: bool) -> Iterator[str]:
+    """The guides that have such commands, those of tests of their own left out."""
+    for guide in GUIDES:
+        if guide in ELSEWHERE:
+            continue
+        light = [] if READERS.get(guide, Reader()).marked else executed(guide, heavy=False)
+        if light if not heavy else len(executed(guide, heavy=True)) > len(light):
+            yield guide
+
+
+def execute(guide: str, lines: list[Line], folder: Path, env: dict[str, str]) -> None:
+    reader = READERS.get(guide, Reader())
+    reader.sit_down((ROOT / guide).read_text("utf-8"), folder)
+    done = run_commands(lines, folder, {**reader.settings, **env})
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+@pytest.mark.parametrize("guide", [*with_commands(heavy=False)])
+def test_commands_run(guide: str, tmp_path: Path) -> None:
+    execute(guide, executed(guide, heavy=False), tmp_path, {})
+
+
+@pytest.mark.marked
+@pytest.mark.real_data
+@pytest.mark.parametrize("guide", [*with_commands(heavy=True)])
+def test_commands_run_on_real_corpora(
+    guide: str,
+    tmp_path: Path,
+    locomo_vectors: dict[str, str],
+    longmemeval_file: Path,
+    realtalk_folder: Path,
+    realmem_folder: Path,
+    beam_100k_folder: Path,
+) -> None:
+    env = locomo_vectors | {
+        "LONGMEMEVAL_DATA_DIR": str(longmemeval_file),
+        "RECALLBENCH_ALLOW_DEVIATION": "dataset",  # one of its items is missing
+        "REALTALK_DATA_DIR": str(realtalk_folder),
+        "REALMEM_DATA_DIR": str(realmem_folder),
+        "BEAM_DATA_DIR": str(beam_100k_folder),
+    }
+    (tmp_path / "locomo10.json").symlink_to(Path(locomo_vectors["LOCOMO_DATA_DIR"]) / "locomo10.json")
+    (tmp_path / "longmemeval_s_cleaned.json").symlink_to(longmemeval_file)
+    lines = executed(guide, heavy=True)
+    if any("graph" in line.command for line in lines):
+        (tmp_path / "bolt").mkdir()
+        with bolt_server(tmp_path / "bolt") as server:
+            execute(guide, lines, tmp_path, env | server)
+    else:
+        execute(guide, lines, tmp_path, env)
+
+
+@pytest.mark.marked
+@pytest.mark.real_data
+def test_corpora_are_fetched_from_a_mirror(
+    tmp_path: Path, locomo_file: Path, realtalk_folder: Path, realmem_folder: Path, beam_100k_folder: Path
+) -> None:
+    served = {"/locomo10.json": locomo_file.read_bytes()}
+    for name, folder in (("realtalk", realtalk_folder), ("realmem", realmem_folder), ("beam-100k", beam_100k_folder)):
+        known = facts(name, load())
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        served |= {f"/{known.source}/{known.revision}/{path.relative_to(folder)}": path.read_bytes() for path in files}
+    every = {line for guide in GUIDES for part in sections((ROOT / guide).read_text("utf-8")) for line in part.commands}
+    fetches = sorted({line.command for line in every if reason(line) == MIRRORED})
+    assert len(fetches) == 4
+    with LoopbackHub(served) as mirror:
+        env = {
+            "HF_HUB_OFFLINE": "0",
+            "RECALLBENCH_LOCOMO_URL": f"{mirror.url}/locomo10.json",
+            "RECALLBENCH_RAW_FILES_URL": mirror.url,
+            "RECALLBENCH_DATA_DIR": str(tmp_path / "data"),
+        }
+        done = run_commands([Line(command, 0) for command in fetches], tmp_path, env)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "data" / "locomo10.json").read_bytes() == locomo_file.read_bytes()
+
+
+def test_what_is_left_out_is_there_and_nothing_more() -> None:
+    every = [line for guide in GUIDES for part in sections((ROOT / guide).read_text("utf-8")) for line in part.commands]
+    for pattern, why in LEFT_OUT.items():
+        only = [line for line in every if reason(line) == why]
+        assert any(re.fullmatch(pattern, line.command) for line in only), f"{pattern} is in no document"
+    left = [line for line in every if reason(line) and line.program in ("recallbench", "measure")]
+    assert len(left) < 0.25 * len(every)
+    for test in ELSEWHERE.values():
+        assert (ROOT / test).is_file()
+
+
+@pytest.mark.marked
+def test_what_is_left_out_could_not_be_executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without network, weights, endpoint and extension each of these commands fails."""
+    for corpus in ("REALTALK", "REALMEM", "BEAM"):
+        monkeypatch.delenv(f"{corpus}_DATA_DIR", raising=False)
+    Reader().sit_down("", tmp_path)
+    every = {line for guide in GUIDES for part in sections((ROOT / guide).read_text("utf-8")) for line in part.commands}
+    refused = [line for line in every if reason(line) in UNATTAINABLE and line.program == "recallbench"]
+    assert {reason(line) for line in refused} == {*UNATTAINABLE}
+    for line in refused:
+        done = run_commands([line._replace(exit_code=0)], tmp_path, UNREACHABLE)
+        assert "ended otherwise" in done.stderr, line.command

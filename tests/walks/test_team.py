@@ -1,0 +1,78 @@
+"""The walk of a team with a log: questions, labels, a first figure, k, and a gate, by the guides' words."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from commandline import environment
+from documents.readers import TEAM, more_of_the_team
+from labelled_sets import jsonl
+from walks.walker import Walker, named
+
+FORGETFUL = """
+class Forgetful:
+    needs_vectors = False
+
+    def __init__(self):
+        self.ids = []
+
+    def add(self, id, text):
+        self.ids.append(id)
+
+    def search(self, query, k):
+        return self.ids[-k:]
+"""
+
+
+def test_from_questions_to_a_gate_that_catches_a_fall(tmp_path: Path) -> None:
+    walker = Walker(tmp_path)
+    evaluate, init, again, gate = walker.reads("My data", json_names=TEAM)
+    more_of_the_team(tmp_path)
+    measured = walker.types(evaluate)
+    assert measured.returncode == 0
+    for k in (1, 3, 5, 10):
+        assert re.search(rf"^{k} +[01]\.\d+ +[01]\.\d+", measured.stdout, re.MULTILINE), k
+    assert "pgmnemo" not in measured.stdout + measured.stderr
+    assert "UNVERIFIED" not in measured.stdout + measured.stderr
+    assert walker.types(init).returncode == 0
+    assert "strict = true" in (tmp_path / "recallbench.toml").read_text()
+    assert walker.types(again).returncode == 0
+    assert walker.types(gate).returncode == 0
+    # A change that forgets, measured by the same command.
+    (tmp_path / "forgetful.py").write_text(FORGETFUL)
+    worse = walker.types(again, {"bm25": "python:forgetful:Forgetful"})
+    assert worse.returncode == 0
+    caught = walker.types(gate)
+    assert "ended otherwise" in caught.stderr
+    assert "recall_any@10" in caught.stdout
+
+
+def test_from_a_log_to_labels(tmp_path: Path) -> None:
+    walker = Walker(tmp_path)
+    walker.reads("The files", "own-data", TEAM)
+    lines = walker.reads("Label what you do not have yet", "own-data")
+    recalls = [{"query": f"Where does boat {i % 5} go?", "ids": ["d1", "d2"], "kind": "trip"} for i in range(40)]
+    jsonl(tmp_path / "recalls.jsonl", recalls)
+    drawn = walker.types(next(line for line in lines if "--save sample.jsonl" in line.command))
+    assert drawn.returncode == 0
+    rows = [json.loads(line) for line in (tmp_path / "sample.jsonl").read_text().splitlines()]
+    assert {row["query"] for row in rows} == {recall["query"] for recall in recalls}
+    jsonl(tmp_path / "labels.jsonl", [{**row, "relevant": ["d1"]} for row in rows])
+    scored = walker.types(named(lines, "labels.jsonl"))
+    assert scored.returncode == 0
+    assert re.search(r"recall\S* +1\.0000", scored.stdout)
+    # A question of one's own, answered key by key: the first document, and none of the rest.
+    command = [sys.executable, "-m", *shlex.split(named(lines, "--query").command)]
+    done = subprocess.run(command, input="y\na\n", cwd=tmp_path, env=environment(tmp_path), text=True, check=False)
+    assert done.returncode == 0
+    # Answers that somebody kept in a sheet.
+    (tmp_path / "answers.csv").write_text("query,relevant,scope\nWhich town is wet?,d2,trips\n")
+    assert walker.types(named(lines, "--import")).returncode == 0
+    *_, labelled, imported = map(json.loads, (tmp_path / "team/gold.jsonl").read_text().splitlines())
+    assert (labelled["query"], len(labelled["relevant"])) == ("Where does it rain?", 1)
+    assert (imported["query"], imported["relevant"]) == ("Which town is wet?", ["d2"])
