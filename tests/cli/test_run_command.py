@@ -153,7 +153,10 @@ def test_pooled_scope_and_another_depth_are_labelled(tmp_path: Path) -> None:
     )
     assert "note: all haystacks pooled into one\n" in done.stdout
     assert "deviation" not in done.stdout
-    assert done.stdout.endswith("; all haystacks pooled into one; next: recallbench report r\n")
+    assert done.stdout.endswith(
+        "; all haystacks pooled into one; next: open r/report.html; to compare: recallbench "
+        "compare OTHER r\n"
+    )
     metrics = json.loads((tmp_path / "r" / "metrics.json").read_text())
     assert [headline["estimate"]["measure"] for headline in metrics["headline"]] == ["recall_any@10"]
 

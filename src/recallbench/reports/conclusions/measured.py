@@ -14,6 +14,7 @@ from recallbench.reports.cells import figure, share, system
 from recallbench.reports.conclusions.labels import mattering, of_protocol
 from recallbench.reports.conclusions.names import listed
 from recallbench.reports.printing.conclusion import Conclusion, Tone
+from recallbench.reports.result_page import PAGE
 from recallbench.reports.summary import leading
 from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
 from recallbench.scoring.intervals import is_too_short
@@ -26,7 +27,9 @@ SATURATED = 0.1
 """The share of questions that any order answers, from which on that has to be said."""
 LONGEST = 60
 """Characters of a system's name."""
-UNTOUCHED = "nothing in the run speaks against it, but its files are not in git yet"
+UNTOUCHED = "nothing in the run speaks against it"
+CITABLE = f"{UNTOUCHED}; to be cited it must be committed"
+"""What is said of a result that nobody has a doubt of, and of one that the protocol speaks of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +63,9 @@ def conclude_measured(measured: Measured) -> Conclusion:
     metrics = measured.metrics
     doubt, tone = _doubt(measured)
     if of_protocol(metrics.corpus.name, metrics.store.name) and tone == "good":
-        return Conclusion(_found(metrics), doubt, f"commit it, then recallbench audit {measured.quoted}", tone)
-    return Conclusion(_found(metrics), doubt, f"recallbench report {measured.quoted}", tone)
+        return Conclusion(_found(metrics), CITABLE, f"commit it, then recallbench audit {measured.quoted}", tone)
+    then = f"{_opened(measured)}; to compare: recallbench compare OTHER {measured.quoted}"
+    return Conclusion(_found(metrics), doubt, then, tone)
 
 
 def conclude_several(results: Sequence[Measured], failed: Sequence[str] = ()) -> Conclusion:
@@ -76,11 +80,11 @@ def conclude_several(results: Sequence[Measured], failed: Sequence[str] = ()) ->
     doubts = [(each, *_doubt(each)) for each in results]
     first = next((doubt for grave in ("bad", "open") for doubt in doubts if doubt[2] == grave), None)
     several_corpora = len({each.metrics.corpus.name for each in results}) > 1
-    belief = UNTOUCHED.replace("its", "their") if first is None else _of(first[0], first[1])
+    belief = UNTOUCHED if first is None else _of(first[0], first[1])
     tone: Tone = "bad" if failed else "good" if first is None else first[2]
     folders = " ".join(each.quoted for each in results)
     if several_corpora:
-        return Conclusion(_over_corpora(results), broken or belief, f"recallbench report {results[0].quoted}", tone)
+        return Conclusion(_over_corpora(results), broken or belief, _opened(results[0]), tone)
     compared = "compare" if len(results) == 2 else "table"
     return Conclusion(_over_stores(results), broken or belief, f"recallbench {compared} {folders}", tone)
 
@@ -91,6 +95,11 @@ def segment_word(metrics: Metrics) -> str:
         return "document"
     entry = CORPORA.get(metrics.corpus.name)
     return (entry.unit if entry is not None else "") or "session"
+
+
+def _opened(measured: Measured) -> str:
+    """Return the step to the page of a result, which its run has written."""
+    return f"open {shlex.quote(str(measured.folder / PAGE))}"
 
 
 def _found(metrics: Metrics) -> str:
