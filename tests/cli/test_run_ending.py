@@ -39,8 +39,7 @@ def test_a_run_ends_with_what_was_found_whether_to_believe_it_and_what_to_do(tmp
     done = recallbench(*ON_CANARY, "--folder", "my result", cwd=tmp_path)
     assert done.stdout.splitlines()[-2:] == [
         "",
-        f"{FOUND}; {UNTOUCHED}; next: open 'my result/report.html'; to compare: "
-        "recallbench compare OTHER 'my result'",
+        f"{FOUND}; {UNTOUCHED}; next: open 'my result/report.html'; to compare: recallbench compare OTHER 'my result'",
     ]
     for word in LABELS:
         assert word not in done.stdout + done.stderr
@@ -66,7 +65,9 @@ def test_on_a_corpus_of_the_protocol_only_its_own_store_is_told_of_it(tmp_path: 
     assert done.returncode == 0, done.stderr
     for word in LABELS:
         assert word not in done.stdout + done.stderr
-    assert "; not to be relied on: the gate on dataset integrity fails (sha256 " in done.stdout.splitlines()[-1]
+    assert (
+        "; not to be relied on: the protocol's gate on dataset integrity fails (sha256 " in done.stdout.splitlines()[-1]
+    )
 
 
 def test_a_memory_of_ones_own_that_fails_is_told_so(tmp_path: Path) -> None:
@@ -78,7 +79,10 @@ def test_a_memory_of_ones_own_that_fails_is_told_so(tmp_path: Path) -> None:
     assert failed > 1
     last = done.stdout.splitlines()[-1]
     assert last.startswith("python:mine:Memory finds a right session among the first 10 for ")
-    assert last.endswith(f"; {failed} questions that failed count as the worst answer; next: open r/report.html; to compare: recallbench compare OTHER r")
+    assert last.endswith(
+        f"; {failed} questions that failed count as the worst answer; next: open r/report.html; to compare: "
+        "recallbench compare OTHER r"
+    )
     for word in LABELS:
         assert word not in done.stdout + done.stderr
 
@@ -111,6 +115,7 @@ def test_each_format_holds_the_same_figures(tmp_path: Path) -> None:
     assert sheet.stderr.strip() == ending.format("b")
     marked = recallbench(*ON_CANARY, "--folder", "c", "--format", "markdown", cwd=tmp_path).stdout
     assert "| recall@10 | recall_any@10 | 0.8354 | 0.7598 to 0.8877 | 158 | 0.4774 | 0.8354 | 0.0% |" in marked
+    assert "| MRR | mrr@50 | 0.4575 | 0.4109 to 0.5052 | 158 | 0.1797 | 0.4575 | – |" in marked
     assert marked.splitlines()[-1] == f"**{ending.format('c')}**"
     page = recallbench(*ON_CANARY, "--folder", "d", "--format", "html", cwd=tmp_path).stdout
     assert "<td>0.8354</td>" in page

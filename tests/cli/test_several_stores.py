@@ -61,6 +61,11 @@ def test_an_option_that_one_of_them_lacks_is_refused_before_any_is_measured(tmp_
     assert done.returncode == 2
     assert "the store `bm25` has no use for --set k1" in done.stderr
     assert "measure that store by itself" in done.stderr
+    alone = recallbench("run", "canary-locomo", "--store", "bm25", "--set", "k1=2", cwd=tmp_path)
+    assert alone.stderr == (
+        "recallbench: the store `bm25` has no use for --set k1\n  expected: no --set, since bm25 has nothing to set\n"
+        "  what to do: leave out --set k1\n"
+    )
     assert not (tmp_path / "results").exists()
 
 

@@ -90,8 +90,8 @@ def _corpus(plan: Plan) -> tuple[str, ReadinessRow]:
     try:
         corpus = plan.open_corpus(fetch=False)
     except RecallBenchError as error:
-        detail = f"{error.problem} (found {error.found})" if error.found else error.problem
-        return "", ReadinessRow("corpus", "NOT READY", detail, error.remedy)
+        sought = f": looked for {error.expected}" if error.expected else ""
+        return "", ReadinessRow("corpus", "NOT READY", f"{error.problem}{sought}", error.remedy)
     return corpus.sha256, ReadinessRow("corpus", "ready", f"{corpus.path.name}, sha256 {corpus.sha256}")
 
 

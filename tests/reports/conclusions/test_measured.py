@@ -75,7 +75,7 @@ def test_what_the_run_leaves_open() -> None:
     assert doubt(whole, busy=True) == ("the machine had other load, so its times tell little", "open")
     assert doubt(whole, busy=True, busy_counts=True) == ("the machine was not quiet, as it was asked to be", "bad")
     assert doubt(whole, stale="the canary is stale", busy=True) == ("the canary is stale", "open")
-    assert doubt(whole, untimed=1) == ("1 question failed when it was timed", "bad")
+    assert doubt(whole, untimed=1) == ("1 question failed when timed", "bad")
     short = whole.model_copy(
         update={"retrieval": whole.retrieval.model_copy(update={"short_questions": 3, "missing_hits": 9})}
     )
@@ -90,7 +90,7 @@ def test_a_gate_that_fails_is_named_without_the_field_of_another_store() -> None
         gate.model_copy(update={"status": "fail", "observed": observed}) if gate.name == "version pin" else gate
         for gate in EXACT.gates
     ]
-    said = "not to be relied on: the gate on version pin fails (exact states 1, --version 2)"
+    said = "not to be relied on: the protocol's gate on version pin fails (exact states 1, --version 2)"
     assert doubt(metrics().model_copy(update={"gates": gates})) == (said, "bad")
 
 

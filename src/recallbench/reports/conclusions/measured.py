@@ -89,6 +89,11 @@ def conclude_several(results: Sequence[Measured], failed: Sequence[str] = ()) ->
     return Conclusion(_over_stores(results), broken or belief, f"recallbench {compared} {folders}", tone)
 
 
+def counted(questions: int) -> str:
+    """Return so many questions, in words."""
+    return f"{questions} question{'' if questions == 1 else 's'}"
+
+
 def segment_word(metrics: Metrics) -> str:
     """Return what is found on a corpus: a session or a turn, or a document of somebody's own data."""
     if is_set_name(metrics.corpus.name):
@@ -108,7 +113,7 @@ def _found(metrics: Metrics) -> str:
         return f"{_system(metrics)} was asked nothing that has anything to find"
     return (
         f"{_system(metrics)} finds a right {segment_word(metrics)} {_among(estimate)} for {share(estimate.value)} of "
-        f"{estimate.n} {'question' if estimate.n == 1 else 'questions'} ({_figures(metrics, estimate)})"
+        f"{counted(estimate.n)} ({_figures(metrics, estimate)})"
     )
 
 
@@ -138,7 +143,7 @@ def _over_stores(results: Sequence[Measured]) -> str:
     others = [f"{_system(each.metrics)} for {share(_leading_value(each))}" for each in ranked[1:]]
     return (
         f"Of {len(results)} stores {_system(best)} finds a right {segment_word(best)} {_among(estimate)} most often, "
-        f"for {share(estimate.value)} of {estimate.n} questions; {listed(others)}"
+        f"for {share(estimate.value)} of {counted(estimate.n)}; {listed(others)}"
     )
 
 
@@ -152,7 +157,7 @@ def _over_corpora(results: Sequence[Measured]) -> str:
             found.append(f"nothing to find on {each.name}")
         else:
             by = "" if single else f" by {_system(each.metrics)}"
-            found.append(f"{share(estimate.value)} of {estimate.n} questions on {each.name}{by}")
+            found.append(f"{share(estimate.value)} of {counted(estimate.n)} on {each.name}{by}")
     return f"{single or 'The stores'} {'finds' if single else 'find'} a right hit for {', '.join(found)}"
 
 
@@ -177,14 +182,11 @@ def _doubts(measured: Measured) -> Iterator[tuple[str, Tone]]:
         count = "1 question that failed counts" if failed == 1 else f"{failed} questions that failed count"
         yield f"{count} as the worst answer", "bad"
     if measured.untimed:
-        count = "1 question" if measured.untimed == 1 else f"{measured.untimed} questions"
-        yield f"{count} failed when it was timed", "bad"
+        yield f"{counted(measured.untimed)} failed when timed", "bad"
     for gate in metrics.gates:
         if gate.status in ("fail", "cannot-tell"):
-            yield (
-                f"not to be relied on: the gate on {gate.name} fails ({shortened(gate_words(gate.observed), 80)})",
-                "bad",
-            )
+            why = shortened(gate_words(gate.observed), 80)
+            yield f"not to be relied on: the protocol's gate on {gate.name} fails ({why})", "bad"
     if measured.busy and measured.busy_counts:
         yield "the machine was not quiet, as it was asked to be", "bad"
     for detail in mattering(metrics.deviations):
@@ -205,9 +207,9 @@ def _doubts_of_figure(metrics: Metrics, estimate: EstimatePart) -> Iterator[tupl
     if chance is not None and (value if estimate.low is None else estimate.low) <= chance:
         yield "that is no more than chance would find", "open" if value > chance else "bad"
     if retrieval.short_questions:
-        yield f"{retrieval.short_questions} questions got fewer hits than there were to get", "open"
+        yield f"{counted(retrieval.short_questions)} got fewer hits than there were to get", "open"
     if estimate.n < FEW:
-        yield f"{estimate.n} {'question is' if estimate.n == 1 else 'questions are'} too few to rely on", "open"
+        yield f"{counted(estimate.n)} {'is' if estimate.n == 1 else 'are'} too few to rely on", "open"
     elif estimate.low is not None and estimate.high is not None and estimate.high - estimate.low > WIDE:
         yield f"{estimate.n} questions leave it open between {share(estimate.low)} and {share(estimate.high)}", "open"
     if (estimate.saturated or 0.0) >= SATURATED:
