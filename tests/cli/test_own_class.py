@@ -167,7 +167,7 @@ def test_a_module_that_fails_shows_its_own_line(workspace: Path) -> None:
         ("Memory", ("--set", "shorts=4"), "expected: its own parameters: shortest=1, trap='', api_key=None"),
         ("Memory", ("--set", "shortest"), "--set shortest can't be read"),
         ("Counting", (), "expected: ids that `add` was given for this haystack, such as '1'\n  found: 0, an int"),
-        ("Turned", (), "expected: pairs of (id, score)\n  found: (0.5, '0'), which is (score, id)\n"),
+        ("Turned", (), "expected: pairs of (id, score)\n  found: (0.5, '1'), which is (score, id)\n"),
         ("Diary", (), "found: the methods write\n"),
         ("Deaf", (), "found: the methods add; search is missing\n"),
         ("diary", (), "found: a Memory; its class is my_memory:Memory"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,9 @@ def test_a_run_ends_with_what_was_found_whether_to_believe_it_and_what_to_do(tmp
         "",
         f"{FOUND}; {UNTOUCHED}; next: open 'my result/report.html'; to compare: recallbench compare OTHER 'my result'",
     ]
+    p95 = re.search(r"; p95 (\d+\.\d{3}); nearest ranks of 158\n", done.stdout)
+    assert p95 is not None
+    assert f" | {p95[1]} (" in (tmp_path / "my result" / "report.md").read_text()
     for word in LABELS:
         assert word not in done.stdout + done.stderr
 
