@@ -7,7 +7,7 @@ import pytest
 
 from recallbench import reading
 from recallbench.errors import InputError
-from recallbench.reading import document, lines, objects, regular
+from recallbench.reading import document, lines, objects, parsed, regular
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_objects_come_with_their_line_numbers(path: Path) -> None:
         (b'{"a": 1, "b": 2, "a": 3}\n', 1, "the field a twice"),
         (b"[1]\n", 1, "list"),
         (b'{"a": "\xe9"}\n', 1, "byte 0xe9 at 7"),
-        (b"\x00\x01\n", 1, "Expecting value at 1"),
+        (b"\x00\x01\n", 1, "Expecting value at column 1"),
         (b"[" * 200_000, 1, "brackets nested without end"),
     ],
     ids=["two rows", "cut off", "blank", "NaN", "infinity", "twice", "list", "latin-1", "binary", "nested"],
@@ -51,6 +51,8 @@ def test_a_malformed_row_is_refused_with_its_line(path: Path, content: bytes, li
     error = refusal(path)
     assert f"rows.jsonl, line {line}: can't be read" in error.problem
     assert error.found == complaint
+    again = "get the file again from where it was made, or make it again"
+    assert error.remedy == (again if "byte" in complaint else "mend that line, or make the file again")
 
 
 def test_a_line_of_two_gigabytes_is_refused_before_it_is_read(path: Path) -> None:
@@ -107,7 +109,26 @@ def test_only_regular_files_inside_the_folder_are_opened(path: Path, tmp_path_fa
     path.symlink_to(path)
     assert "can't be read" in refusal(path).problem
     path.unlink()
-    assert refusal(path).found == "No such file or directory"
+    assert (refusal(path).problem, refusal(path).remedy) == (f"there is no file {path}", "check the path")
+
+
+def test_a_file_that_nobody_may_read_is_told_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_path: Path, *, strict: bool) -> Path:
+        raise PermissionError(13, "Permission denied")
+
+    named = path.with_name("my rows")
+    monkeypatch.setattr(Path, "resolve", refuse)  # root may read everything
+    error = refusal(named)
+    assert error.problem == f"no permission to read {named}"
+    assert error.remedy == f"allow it, as by chmod u+r '{named}'"
+
+
+def test_what_is_wrong_with_a_document_has_its_line_and_column(path: Path) -> None:
+    path.write_text('{"a": 1,\n "b" 2}\n')
+    with pytest.raises(InputError) as refused:
+        parsed(document(path), path)
+    assert refused.value.found == "Expecting ':' delimiter at line 2, column 6"
+    assert refused.value.remedy == "mend it there, or make it again"
 
 
 def test_the_longest_line_allowed_is_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

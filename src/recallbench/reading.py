@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import stat
 import sys
 import tomllib
@@ -34,7 +35,7 @@ def regular(path: Path, folder: Path | None = None) -> Path:
             # Opening a pipe would wait for ever.
             raise _refusal(path, "a regular file", "a folder" if real.is_dir() else "something else")
     except OSError as error:
-        raise _refusal(path, "a readable file", error.strerror or str(error)) from None
+        raise _unreadable(path, error) from None
     except RuntimeError:
         raise _refusal(path, "a readable file", "links that go round in a circle") from None
     return path
@@ -81,7 +82,7 @@ def lines(
                 passed(refusal)
             _refuse_change(path, before, os.fstat(file.fileno()))
     except OSError as error:
-        raise _refusal(path, "a readable file", error.strerror or str(error), number) from None
+        raise _unreadable(path, error, number) from None
 
 
 def objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -100,12 +101,13 @@ def document(path: Path) -> bytes:
             content = file.read(LARGEST_DOCUMENT + 1)
             _refuse_change(path, before, os.fstat(file.fileno()))
     except OSError as error:
-        raise _refusal(path, "a readable file", error.strerror or str(error)) from None
+        raise _unreadable(path, error) from None
     return content
 
 
 def parsed(text: str | bytes, path: Path, number: int | None = None) -> dict[str, Any]:
     """Return one JSON object; raises InputError that says what it is instead, and where."""
+    mend = "mend it there, or make it again" if number is None else "mend that line, or make the file again"
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")  # json would guess at other encodings
@@ -117,11 +119,10 @@ def parsed(text: str | bytes, path: Path, number: int | None = None) -> dict[str
     except UnicodeEncodeError as error:
         raise _refusal(path, "whole characters", f"half a character, {error.object[error.start]!a}", number) from None
     except (ValueError, RecursionError) as error:
-        raise _refusal(
-            path, "a JSON object" + ("" if number is None else " a line"), _explanation(error), number
-        ) from None
+        expected = "a JSON object" + ("" if number is None else " a line")
+        raise _refusal(path, expected, _explanation(error, alone=number is not None), number, mend) from None
     if not isinstance(value, dict):
-        raise _refusal(path, "a JSON object", type(value).__name__, number)
+        raise _refusal(path, "a JSON object", type(value).__name__, number, mend)
     return value
 
 
@@ -213,14 +214,16 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-def _explanation(error: Exception) -> str:
+def _explanation(error: Exception, *, alone: bool = False) -> str:
+    """Return what is wrong with JSON, and where; a line that stands `alone` needs no number of its own."""
     if isinstance(error, json.JSONDecodeError):
         if error.msg == "Extra data":
             return f"something behind the object, from character {error.pos + 1} on: two rows on one line?"
         if not error.doc.strip():
             return "a blank line"
-        where = "at its end: the file may be cut off" if error.pos >= len(error.doc) - 1 else f"at {error.pos + 1}"
-        return f"{error.msg} {where}"
+        if error.pos >= len(error.doc) - 1:
+            return f"{error.msg} at its end: the file may be cut off"
+        return f"{error.msg} at {'' if alone else f'line {error.lineno}, '}column {error.colno}"
     if "int_max_str_digits" in str(error):  # what json says of it is for programmers
         return "a number of too many digits"
     return NESTED if isinstance(error, RecursionError) else str(error)
@@ -231,11 +234,25 @@ def _refuse_change(path: Path, before: State, now: os.stat_result) -> None:
         raise _refusal(path, "a file that nobody writes to", "it changed while it was being read")
 
 
-def _refusal(path: Path, expected: str, found: str, line: int | None = None) -> InputError:
+def _unreadable(path: Path, error: OSError, line: int | None = None) -> InputError:
+    if isinstance(error, FileNotFoundError):
+        return InputError(f"there is no file {path}", remedy="check the path")
+    if isinstance(error, PermissionError):
+        return InputError(f"no permission to read {path}", remedy=f"allow it, as by chmod u+r {shlex.quote(str(path))}")
+    return _refusal(path, "a readable file", error.strerror or str(error), line)
+
+
+def _refusal(
+    path: Path,
+    expected: str,
+    found: str,
+    line: int | None = None,
+    remedy: str = "get the file again from where it was made, or make it again",
+) -> InputError:
     where = f"{path}" + ("" if not line else f", line {line}")
     return InputError(
         f"{where}: can't be read",
         expected=expected,
         found=found,
-        remedy="get the file again from where it was made, or make it again",
+        remedy=remedy,
     )

@@ -145,6 +145,11 @@ def test_doctor_is_the_readiness_table_alone(tmp_path: Path) -> None:
     done = recallbench("doctor", "locomo", cwd=tmp_path)
     assert done.returncode == 0
     assert done.stdout.startswith("readiness of a real run on locomo")
+    away = recallbench("doctor", "locomo", cwd=tmp_path, env={"LOCOMO_DATA_DIR": "", "RECALLBENCH_DATA_DIR": "nowhere"})
+    assert (
+        "the locomo corpus is not on this machine (expected nowhere/locomo10.json, or LOCOMO_DATA_DIR naming its "
+        "folder; found no such file)\n"
+    ) in away.stdout
     assert recallbench("doctor", "--strict", cwd=tmp_path).returncode == 3
 
 

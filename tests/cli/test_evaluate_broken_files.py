@@ -44,7 +44,7 @@ def test_a_bad_case_is_named_and_does_not_lose_the_others(tmp_path: Path, bad: s
     assert "q2 (failed)           0.00" in done.stdout
     assert "MEAN                  0.50" in done.stdout
     assert fault in done.stdout
-    assert "1 case failed" in done.stderr
+    assert "recallbench: 1 of 2 cases failed, named below the table\n" in done.stderr
 
 
 @pytest.mark.parametrize("line", ["q2 Q0 b 2 0.5 me", "q2 Q0 c 2 nan me", "q2 Q0 c x 0.5 me"])
@@ -110,7 +110,7 @@ def test_a_broken_line_of_the_gold_does_not_lose_the_others(tmp_path: Path, name
     assert "line" in refused(tmp_path, *words)
     done = recallbench("evaluate", *words, "--keep-going", "--format", "json", cwd=tmp_path)
     assert done.returncode == 1
-    assert "1 case failed, named below the table" in done.stderr
+    assert "recallbench: 1 line could not be read and is left out, named below the table" in done.stderr
     report = json.loads(done.stdout)
     assert (report["cases"], report["mean"]["recall_frac@10"]) == (1, 1.0)
     assert any(note.startswith("left out: ") and "line" in note for note in report["notes"])
@@ -174,7 +174,7 @@ def test_a_broken_line_of_a_file_that_is_gold_and_run_is_named_once(tmp_path: Pa
     done = recallbench("evaluate", "--gold", "both", "--keep-going", cwd=tmp_path)
     assert done.returncode == 1
     assert done.stdout.count("left out: ") == 1
-    assert "1 case failed" in done.stderr
+    assert "recallbench: 1 line could not be read and is left out, named below the table\n" in done.stderr
 
 
 @pytest.mark.marked
@@ -200,7 +200,7 @@ def test_faults_of_the_second_run_are_named_as_its_own(folder: Path) -> None:
     assert any(
         line.startswith("b/run.jsonl: failed, counted as the worst answer: b/run.jsonl, line 2") for line in printed
     )
-    assert "recallbench: b/run.jsonl: 1 case failed, named below the comparison" in done.stderr
+    assert "recallbench: b/run.jsonl: 1 of 3 cases failed, named below the comparison" in done.stderr
     report = json.loads(recallbench(*words, "--keep-going", "--format", "json", cwd=folder).stdout)
     assert (report["failed"], report["compare"]["failed"], report["compare"]["second_failed"]) == (0, 0, 1)
     assert len(report["compare"]["second_notes"]) == 4  # the failure, two queries, and the depth
@@ -250,7 +250,9 @@ def test_a_run_alone_says_that_the_gold_is_missing(tmp_path: Path, run: str) -> 
     write(tmp_path, "run", RUNS[run])
     message = refused(tmp_path, "--run", "run")
     assert message.startswith("recallbench: nothing says what is relevant\n  expected: --gold FILE")
-    assert refused(tmp_path, "--run", "absent").startswith("recallbench: absent: can't be read")
+    assert refused(tmp_path, "--run", "absent") == (
+        "recallbench: there is no file absent\n  what to do: check the path\n"
+    )
     assert "what to do: recallbench score run --gold FILE" in message
 
 
@@ -260,4 +262,6 @@ def test_a_line_of_the_gold_that_was_left_out_is_named_beside_csv_too(tmp_path: 
     words = ("--run", "run.json", "--gold", "gold.jsonl", "--keep-going", "--format", "csv")
     done = recallbench("evaluate", *words, cwd=tmp_path)
     assert (done.returncode, done.stdout.count("\n")) == (1, 3)
-    assert done.stderr.startswith("recallbench: 1 case failed\nrecallbench: left out: gold.jsonl, line 2, query `q2`")
+    assert done.stderr.startswith(
+        "recallbench: 1 line could not be read and is left out\nrecallbench: left out: gold.jsonl, line 2, query `q2`"
+    )

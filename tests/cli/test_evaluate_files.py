@@ -253,7 +253,7 @@ def test_ids_that_the_gold_does_not_know_are_no_recall_of_0(tmp_path: Path, opti
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--k", "0"), "expected: a whole number from 1 to 10,000"),
+        (("--k", "0"), "expected: a whole number from 1 to 10,000\n  found: 0, which is too small"),
         (("--k", "three"), "--k"),
         (("--ks", "1,0"), "--ks are depths"),
         (("--ks", "1;2"), "--ks are depths"),

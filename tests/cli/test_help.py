@@ -89,9 +89,12 @@ def test_a_command_with_many_options_shows_them_in_groups(tmp_path: Path) -> Non
     assert titles == [group for group in GROUPS if group != "How hits are judged"]
     places = [printed.index(f"\n{title}:\n") for title in titles]
     assert places == sorted(places)
-    system = printed[printed.index("\nThe system under test:") : printed.index("\nWhere the result goes:")]
-    for name in ("--store", "--dsn", "--graph-ranker", "--set"):
+    system = printed[printed.index("\nThe system under test:") : printed.index("\nWhat is written, and where:")]
+    for name in ("--store", "--dsn", "--set"):
         assert f"  {name}" in system
+    assert "  --graph-ranker " in printed[printed.index("\nOptions of one store alone:") : places[-1]]
+    assert "Examples: recallbench run canary-locomo --store bm25; " in " ".join(printed.split())
+    assert "--reproduce BASELINE " in printed
     assert "  -h, --help " in printed[printed.index("\nHow it is printed:") :]
     few = recallbench("costs", "--help", cwd=tmp_path).stdout
     assert "\nOptions:\n" in few
@@ -101,8 +104,9 @@ def test_groups_lose_no_option() -> None:
     names = [f"own_{number}" for number in range(MANY)] + ["store", "out", "flag"]
     grouped = group_options(names, ["flag"])
     assert sorted(name for members in grouped.values() for name in members) == sorted(names)
-    assert grouped["The system under test"] == ["store", "flag"]
-    assert grouped["Where the result goes"] == ["out"]
+    assert grouped["The system under test"] == ["store"]
+    assert grouped["Options of one store alone"] == ["flag"]
+    assert grouped["What is written, and where"] == ["out"]
     assert next(iter(grouped)) == OWN
     assert group_options(["store", "out"], []) == {"Options": ["store", "out"]}
 
@@ -111,3 +115,26 @@ def test_groups_lose_no_option() -> None:
 def test_the_program_lists_its_commands_in_panels(tmp_path: Path, title: str) -> None:
     printed = recallbench("--help", cwd=tmp_path).stdout
     assert f"\n{title}:\n" in printed
+
+
+def test_the_program_explains_its_words_and_exit_codes(tmp_path: Path) -> None:
+    printed = recallbench("--help", cwd=tmp_path).stdout
+    assert "1 `gate`, `audit` or something that you required failed" in " ".join(printed.split())
+    assert printed.endswith(
+        "\n\n  protocol   the frozen rules of a measurement: corpora, settings, and what is counted\n"
+        "  VERIFIED   a result that holds every gate of the protocol, such as known files and a seed\n"
+        "  CANONICAL  VERIFIED, and made in nothing otherwise than the protocol says\n"
+        "  pgmnemo    the memory in Postgres that the protocol was written for; any other is measured alike\n"
+    )
+
+
+def test_a_k_that_run_has_not_is_answered_by_depth(tmp_path: Path) -> None:
+    done = recallbench("run", "canary-locomo", "--k", "100", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "recallbench: No such option '--k'\n  what to do: leave it out: figures are at 1, 5, 10 and more at once; "
+        "--depth is how many hits a ranking keeps\n",
+    )
+    near = recallbench("run", "canary-locomo", "--stroe", "bm25", cwd=tmp_path).stderr
+    assert "No such option '--stroe'. (Did you mean" in near
+    assert "depth" not in recallbench("costs", "x", "--k", "3", cwd=tmp_path).stderr

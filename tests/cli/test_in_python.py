@@ -233,4 +233,4 @@ def test_the_gate_on_the_seed_holds_where_python_was_started_with_it(place: Path
             [sys.executable, "-c", code], cwd=folder, env=environ, capture_output=True, text=True, check=True
         )
         assert done.stdout == printed
-        assert ("the gate on the seed fails" in done.stderr) == (seed is None)
+        assert ("gate on the seed fails" in done.stderr) == (seed is None)

@@ -104,6 +104,20 @@ def test_queries_come_from_a_text_file_or_the_command_line(folder: Path) -> None
     assert len({row["query_id"] for row in labels(folder)}) == 3
 
 
+def test_queries_that_wait_are_in_the_command_that_goes_on(folder: Path) -> None:
+    jsonl(folder / "team" / "corpus.jsonl", [{"_id": "a", "text": "The ferry leaves."}])
+    done = typed(folder, "yq", "--query", "What leaves?", "--query", "Is it a cat?", "--store", "bm25")
+    assert done.stdout.splitlines()[-1] == (
+        "1 query labelled in team/gold.jsonl, 1 in all; 1 waits; next: recallbench label team --query 'Is it a cat?' "
+        "--store bm25 goes on, recallbench evaluate team measures"
+    )
+    (folder / "my list.txt").write_text("When?\nWhere?\n")
+    done = typed(folder, "q", "--queries", "my list.txt")
+    assert done.stdout.splitlines()[-1].endswith(
+        "1 waits; next: recallbench label team --queries 'my list.txt' goes on, recallbench evaluate team measures"
+    )
+
+
 def test_a_scope_without_documents_and_a_folder_without_any(folder: Path) -> None:
     (folder / "team" / "queries.jsonl").write_text('{"_id": "a", "text": "b", "scope": "west"}\n')
     assert "no document is in scope west" in typed(folder, "").stderr

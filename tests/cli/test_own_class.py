@@ -39,8 +39,17 @@ class Counting(Memory):
         return list(range(3))
 
 
+class Turned(Memory):
+    def search(self, query, k):
+        return [(0.5, id) for id in self.notes][:k]
+
+
 class Diary:
     def write(self, text): ...
+
+
+class Deaf:
+    def add(self, text): ...
 
 
 diary = Memory()
@@ -129,6 +138,7 @@ def test_a_failure_shows_the_lines_of_the_class_and_none_of_ours(workspace: Path
         f'      File "{workspace / "my_memory.py"}", line 18, in search'
     ]
     assert "    KeyError: 'kb-1'" in lines
+    assert "expected: " not in asked.stderr
     assert "src/recallbench" not in asked.stderr
     added = recallbench("evaluate", "team", *STORE, "--set", "trap=Bergen", "--folder", "no", "-q", cwd=workspace)
     assert "failed while taking segment 2 of 3 of scope 1, `It rains in Bergen.`" in added.stderr
@@ -157,9 +167,11 @@ def test_a_module_that_fails_shows_its_own_line(workspace: Path) -> None:
         ("Memory", ("--set", "shorts=4"), "expected: its own parameters: shortest=1, trap='', api_key=None"),
         ("Memory", ("--set", "shortest"), "--set shortest can't be read"),
         ("Counting", (), "expected: ids that `add` was given for this haystack, such as '1'\n  found: 0, an int"),
-        ("Diary", (), "found: the methods write"),
+        ("Turned", (), "expected: pairs of (id, score)\n  found: (0.5, '1'), which is (score, id)\n"),
+        ("Diary", (), "found: the methods write\n"),
+        ("Deaf", (), "found: the methods add; search is missing\n"),
         ("diary", (), "found: a Memory; its class is my_memory:Memory"),
-        ("Memoir", (), "which has Memory, Counting, Diary"),
+        ("Memoir", (), "which has Memory, Counting, Turned, Diary"),
     ],
 )
 def test_what_does_not_fit_is_told(workspace: Path, store: str, words: tuple[str, ...], expected: str) -> None:
@@ -181,5 +193,5 @@ def test_set_is_for_other_stores_too(workspace: Path) -> None:
     assert done.returncode == 2
     assert "the store `bm25` has no use for --set k1" in done.stderr
     listed = recallbench("stores", cwd=workspace).stdout
-    assert "python:" in listed
+    assert "callable  a memory of your own that --call names; --store python:module:Class is the usual way" in listed
     assert "NAME=VALUE is a parameter of its constructor" in listed

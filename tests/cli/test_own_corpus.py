@@ -25,7 +25,7 @@ def test_a_run_bears_the_name_and_audits(workspace: Path) -> None:
     done = recallbench("run", *LOCOMO, "--name", "team chats", "--store", "bm25", cwd=workspace)
     assert done.returncode == 0
     assert done.stdout.startswith("own/team-chats+locomo, bm25, no embedder; ")
-    assert "gate failed" not in done.stdout
+    assert "gate of the protocol failed" not in done.stdout
     (result,) = workspace.glob("benchmarks/own/team-chats/results/bm25_*")
     metrics = json.loads((result / "metrics.json").read_text())
     assert metrics["corpus"]["name"] == f"own/team-chats@{metrics['dataset_sha256']}+locomo"
@@ -68,13 +68,13 @@ def test_repeat_and_grow_take_it_too(workspace: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        ((), "no corpus is named"),
+        ((), "expected: CORPUS, or --corpus-shape SHAPE --corpus-file FILE"),
         (("locomo", *LOCOMO), "leave locomo out"),
         ((*LOCOMO, "--name", "日本"), "can't have this name"),
         (("--name", "mine"), "found: no shape, no file"),
         (LOCOMO[:2], "found: --corpus-shape locomo, no file"),
         (("--corpus-shape", "beir", *LOCOMO[2:]), "expected: --corpus-shape longmemeval|locomo --corpus-file FILE"),
-        ((*LOCOMO[:3], "absent.json"), "absent.json: can't be read"),
+        ((*LOCOMO[:3], "absent.json"), "there is no file absent.json"),
         ((*LOCOMO[:3], "items.json", "--store", "bm25"), "items.json: conversation 1: field sample_id"),
     ],
 )

@@ -154,7 +154,7 @@ def test_another_version_than_requested_is_unverified_and_both_are_named(server:
         done = recallbench(*CANARY, *STORE, "--dsn", dsn, "--version", "v2.0", "--require-verified", cwd=tmp_path)
     assert done.returncode == 1
     finding = "pgmnemo states 1.0, pgmnemo_version is 1.0, --version v2.0"
-    assert f"gate failed: version pin: {finding}" in done.stdout
+    assert f"gate of the protocol failed: version pin: {finding}" in done.stdout
     assert finding in (only(tmp_path) / "report.md").read_text()
     result = metrics(only(tmp_path))
     assert result.verdict.text == "UNVERIFIED"

@@ -14,6 +14,7 @@ import click
 import pytest
 
 from commandline import environment, recallbench
+from recallbench.cli import main
 from recallbench.cli.main import usage_error
 from recallbench.cli.program import COMMANDS, PANELS, program
 from recallbench.errors import UsageError
@@ -227,3 +228,14 @@ def test_a_shell_completes_commands_options_and_what_stores_declare(
 def test_the_completion_of_a_shell_can_be_printed(tmp_path: Path) -> None:
     script = recallbench(cwd=tmp_path, env={"_RECALLBENCH_COMPLETE": "zsh_source"}).stdout
     assert "#compdef recallbench" in script
+
+
+def test_what_may_not_be_touched_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def refuse(_context: object) -> int:
+        raise PermissionError(13, "Permission denied", "runs/mine.jsonl")
+
+    monkeypatch.setattr(main.program, "invoke", refuse)  # root may touch everything
+    assert main._run(["doctor"]) == 2
+    assert capsys.readouterr().err == (
+        "recallbench: no permission for runs/mine.jsonl\n  what to do: allow it, as by chmod, then run again\n"
+    )

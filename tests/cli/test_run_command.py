@@ -133,7 +133,10 @@ def test_options_come_from_variables_and_files_too(tmp_path: Path) -> None:
     (tmp_path / "settings.toml").write_text("embeder = 'hash'\n")
     wrong = recallbench("run", "canary-locomo", "--config", "settings.toml", cwd=tmp_path)
     assert wrong.returncode == 2
-    assert "unknown setting 'embeder'" in wrong.stderr
+    assert wrong.stderr == (
+        "recallbench: settings.toml: unknown setting 'embeder'\n  expected: the long name of an option\n"
+        "  found: embeder\n  what to do: you may mean embedder; `recallbench run --help` names all\n"
+    )
     # `evaluate` has an option --run: a section that is called like it is none.
     (tmp_path / "settings.toml").write_text("[run]\nstore = 'bm25'\n")
     section = recallbench("run", "canary-locomo", "--config", "settings.toml", cwd=tmp_path)
@@ -153,7 +156,9 @@ def test_pooled_scope_and_another_depth_are_labelled(tmp_path: Path) -> None:
     )
     assert "note: all haystacks pooled into one\n" in done.stdout
     assert "deviation" not in done.stdout
-    assert done.stdout.endswith("; all haystacks pooled into one; next: recallbench report r\n")
+    assert done.stdout.endswith(
+        "; all haystacks pooled into one; next: open r/report.html; to compare: recallbench compare OTHER r\n"
+    )
     metrics = json.loads((tmp_path / "r" / "metrics.json").read_text())
     assert [headline["estimate"]["measure"] for headline in metrics["headline"]] == ["recall_any@10"]
 
@@ -167,7 +172,7 @@ def test_the_seed_is_set_unless_the_user_set_it(tmp_path: Path) -> None:
         "run", "canary-locomo", *QUICK, "--limit", "2", "--folder", "b", "--require-verified", cwd=tmp_path, env=other
     )
     assert required.returncode == 1
-    assert "gate failed: seed recorded: seed 7" in required.stdout
+    assert "gate of the protocol failed: seed recorded: seed 7" in required.stdout
     assert (
         recallbench("run", "canary-locomo", *QUICK, "--limit", "2", "--require-verified", cwd=tmp_path).returncode == 0
     )
@@ -178,14 +183,14 @@ def test_a_version_that_the_store_does_not_state_fails_the_gate(tmp_path: Path) 
         "run", "canary-locomo", *QUICK, "--limit", "2", "--version", "v0.2.1", "--out", "o", cwd=tmp_path
     )
     assert done.returncode == 0
-    assert "gate failed: version pin: exact states recallbench-exact/1" in done.stdout
+    assert "gate of the protocol failed: version pin: exact states recallbench-exact/1" in done.stdout
     assert "--version v0.2.1" in done.stdout
     (result,) = (tmp_path / "o").iterdir()
     assert result.name.startswith("v0.2.1_exact_2")
     own = recallbench(
         "run", "canary-locomo", *QUICK, "--limit", "2", "--version", "recallbench-exact/1", "--out", "p", cwd=tmp_path
     )
-    assert "gate failed" not in own.stdout
+    assert "gate of the protocol failed" not in own.stdout
 
 
 def test_the_recorded_command_has_no_secrets_and_no_folders(tmp_path: Path) -> None:
@@ -276,13 +281,14 @@ def test_a_seed_that_python_ignores_is_not_recorded(tmp_path: Path) -> None:
     done = recallbench(
         "run", "canary-locomo", *QUICK, "--limit", "2", "--folder", "r", cwd=tmp_path, env=env, program=deaf
     )
-    assert "gate failed: seed recorded: seed None" in done.stdout
+    assert "gate of the protocol failed: seed recorded: seed None" in done.stdout
 
 
 def test_an_unwritable_place_is_refused_before_work(tmp_path: Path) -> None:
     done = recallbench("run", "canary-locomo", *QUICK, "--out", "/proc/results", cwd=tmp_path)
     assert done.returncode == 2
     assert "can't be written to /proc/results/exact" in done.stderr
+    assert "what to do: free some room, or name another place; nothing half-written was left" in done.stderr
     assert "report: " not in done.stdout
 
 
@@ -343,10 +349,10 @@ def test_another_file_is_refused_with_both_hashes_and_runs_when_allowed(tmp_path
         cwd=tmp_path,
     )
     assert allowed.returncode == 0
-    assert "gate failed: dataset integrity" in allowed.stdout
+    assert "gate of the protocol failed: dataset integrity" in allowed.stdout
     assert f"note: {file_sha256(tmp_path / 'mine.json')} instead of the registered 79fa87e9" in allowed.stdout
     last = allowed.stdout.splitlines()[-1]
-    assert "; not to be relied on: the gate on dataset integrity fails (sha256 " in last
+    assert "; not to be relied on: the protocol's gate on dataset integrity fails (sha256 " in last
 
 
 def test_a_settings_file_serves_several_commands(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ FOUND = (
     "bm25 finds a right session among the first 10 for 83.5% of 158 questions (recall_any@10 0.8354, 0.7598 to 0.8877; "
     "chance 0.4774)"
 )
-UNTOUCHED = "nothing in the run speaks against it, but its files are not in git yet"
+UNTOUCHED = "nothing in the run speaks against it"
 LABELS = ("pgmnemo", "CANONICAL", "VERIFIED", "deviation")
 MEMORY = """
 class Memory:
@@ -39,8 +40,11 @@ def test_a_run_ends_with_what_was_found_whether_to_believe_it_and_what_to_do(tmp
     done = recallbench(*ON_CANARY, "--folder", "my result", cwd=tmp_path)
     assert done.stdout.splitlines()[-2:] == [
         "",
-        f"{FOUND}; {UNTOUCHED}; next: recallbench report 'my result'",
+        f"{FOUND}; {UNTOUCHED}; next: open 'my result/report.html'; to compare: recallbench compare OTHER 'my result'",
     ]
+    p95 = re.search(r"; p95 (\d+\.\d{3}); nearest ranks of 158\n", done.stdout)
+    assert p95 is not None
+    assert f" | {p95[1]} (" in (tmp_path / "my result" / "report.md").read_text()
     for word in LABELS:
         assert word not in done.stdout + done.stderr
 
@@ -65,7 +69,9 @@ def test_on_a_corpus_of_the_protocol_only_its_own_store_is_told_of_it(tmp_path: 
     assert done.returncode == 0, done.stderr
     for word in LABELS:
         assert word not in done.stdout + done.stderr
-    assert "; not to be relied on: the gate on dataset integrity fails (sha256 " in done.stdout.splitlines()[-1]
+    assert (
+        "; not to be relied on: the protocol's gate on dataset integrity fails (sha256 " in done.stdout.splitlines()[-1]
+    )
 
 
 def test_a_memory_of_ones_own_that_fails_is_told_so(tmp_path: Path) -> None:
@@ -77,7 +83,10 @@ def test_a_memory_of_ones_own_that_fails_is_told_so(tmp_path: Path) -> None:
     assert failed > 1
     last = done.stdout.splitlines()[-1]
     assert last.startswith("python:mine:Memory finds a right session among the first 10 for ")
-    assert last.endswith(f"; {failed} questions that failed count as the worst answer; next: recallbench report r")
+    assert last.endswith(
+        f"; {failed} questions that failed count as the worst answer; next: open r/report.html; to compare: "
+        "recallbench compare OTHER r"
+    )
     for word in LABELS:
         assert word not in done.stdout + done.stderr
 
@@ -88,32 +97,33 @@ def test_several_corpora_end_with_one_line_over_all(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1] == (
         "bm25 finds a right hit for 83.5% of 158 questions on canary-locomo, 83.0% of 47 questions on "
         "canary-longmemeval; canary-longmemeval, bm25: 47 questions leave it open between 69.9% and 91.1%; next: "
-        f"recallbench report o/{first}"
+        f"open o/{first}/report.html"
     )
     assert done.stdout.count("; next: ") == 1
 
 
 def test_each_format_holds_the_same_figures(tmp_path: Path) -> None:
-    ending = f"{FOUND}; {UNTOUCHED}; next: recallbench report "
+    ending = FOUND + "; " + UNTOUCHED + "; next: open {0}/report.html; to compare: recallbench compare OTHER {0}"
     stated = json.loads(recallbench(*ON_CANARY, "--folder", "a", "--json", cwd=tmp_path).stdout)
     (result,) = stated["results"]
     assert (result["folder"], result["store"], result["canonical"], stated["failed"]) == ("a", "bm25", False, {})
     assert result["headline"][0]["measure"] == "recall_any@10"
     assert round(result["headline"][0]["value"], 4) == 0.8354
-    assert stated["conclusion"]["text"] == f"{ending}a"
+    assert stated["conclusion"]["text"] == ending.format("a")
     sheet = recallbench(*ON_CANARY, "--folder", "b", "--format", "csv", cwd=tmp_path)
     rows = list(csv.DictReader(sheet.stdout.splitlines()))
     assert [(row["folder"], row["measure"], row["value"]) for row in rows] == [
         ("b", "recall_any@10", "0.8354"),
         ("b", "mrr@50", "0.4575"),
     ]
-    assert sheet.stderr.strip() == f"{ending}b"
+    assert sheet.stderr.strip() == ending.format("b")
     marked = recallbench(*ON_CANARY, "--folder", "c", "--format", "markdown", cwd=tmp_path).stdout
     assert "| recall@10 | recall_any@10 | 0.8354 | 0.7598 to 0.8877 | 158 | 0.4774 | 0.8354 | 0.0% |" in marked
-    assert marked.splitlines()[-1] == f"**{ending}c**"
+    assert "| MRR | mrr@50 | 0.4575 | 0.4109 to 0.5052 | 158 | 0.1797 | 0.4575 | – |" in marked
+    assert marked.splitlines()[-1] == f"**{ending.format('c')}**"
     page = recallbench(*ON_CANARY, "--folder", "d", "--format", "html", cwd=tmp_path).stdout
     assert "<td>0.8354</td>" in page
-    assert f"<p><strong>{ending}d</strong></p>" in page
+    assert f"<p><strong>{ending.format('d')}</strong></p>" in page
 
 
 def test_a_run_that_is_blocked_has_its_error_alone(tmp_path: Path) -> None:

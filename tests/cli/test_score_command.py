@@ -82,7 +82,7 @@ def test_the_last_line_names_failures_first(folder: Path) -> None:
     write(folder, "cut.jsonl", (folder / "gold.jsonl").read_text() + '{"query"')
     assert conclusion(folder, "--gold", "cut.jsonl", "--k", "3", "--keep-going", code=1) == (
         "The first 3 hits hold 100% of what is relevant (recall_frac@3 1.0000, 95% 0.4385 to 1.0000, 3 queries); "
-        "cut.jsonl: 0 of 3 cases failed, and 1 left out; next: mend what is named above, and score again"
+        "cut.jsonl: 1 line could not be read and is left out; next: mend what is named above, and score again"
     )
 
 

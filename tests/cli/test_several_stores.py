@@ -34,7 +34,7 @@ def test_each_store_has_its_result_and_its_own_encoder(tmp_path: Path) -> None:
     said, _, command = done.stdout.splitlines()[-1].partition("; next: recallbench ")
     assert said == (
         "Of 2 stores bm25 finds a right session among the first 10 most often, for 83.5% of 158 questions; exact for "
-        "68.4%; nothing in the run speaks against it, but their files are not in git yet"
+        "68.4%; nothing in the run speaks against it"
     )
     first, second = sorted(f"results/{result.name}" for result in (tmp_path / "results").iterdir())
     assert command == f"compare {first} {second}"
@@ -50,7 +50,7 @@ def test_a_store_that_fails_is_named_and_the_others_are_measured(tmp_path: Path)
     assert "out of order" in done.stderr
     last = done.stdout.splitlines()[-1]
     assert last.startswith("bm25 finds a right session among the first 10 for 83.5% of 158 questions (recall_any@10 ")
-    assert "; 1 of 2 runs failed: python:mine:Memory on canary-locomo; next: recallbench report results/bm25_" in last
+    assert "; 1 of 2 runs failed: python:mine:Memory on canary-locomo; next: open results/bm25_" in last
     assert [result.name.partition("_")[0] for result in (tmp_path / "results").iterdir()] == ["bm25"]
 
 
@@ -61,6 +61,11 @@ def test_an_option_that_one_of_them_lacks_is_refused_before_any_is_measured(tmp_
     assert done.returncode == 2
     assert "the store `bm25` has no use for --set k1" in done.stderr
     assert "measure that store by itself" in done.stderr
+    alone = recallbench("run", "canary-locomo", "--store", "bm25", "--set", "k1=2", cwd=tmp_path)
+    assert alone.stderr == (
+        "recallbench: the store `bm25` has no use for --set k1\n  expected: no --set, since bm25 has nothing to set\n"
+        "  what to do: leave out --set k1\n"
+    )
     assert not (tmp_path / "results").exists()
 
 

@@ -104,7 +104,7 @@ def test_the_questions_whose_gold_a_stage_moved_are_named(place: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (("plain",), 2, "made by a pipeline"),
+        (("plain",), 2, "recallbench: plain was run without a pipeline, so it has no stages\n"),
         (("nowhere",), 2, "no such folder"),
         (("--questions", "lost"), 2, "recallbench stages DIR"),
         (("piped", "--stage", "spread"), 2, "--questions promoted, demoted or lost"),

@@ -104,7 +104,10 @@ def _run(arguments: Sequence[str]) -> int:
         if os.environ.get("RECALLBENCH_DEBUG"):
             raise
         hint = "free some room" if error.errno == errno.ENOSPC else "mend what the system names"
-        _print_error(f"the system refused: {sanitised(str(error))}\n  what to do: {hint}, then run again")
+        problem = f"the system refused: {sanitised(str(error))}"
+        if isinstance(error, PermissionError) and error.filename is not None:
+            problem, hint = f"no permission for {sanitised(str(error.filename))}", "allow it, as by chmod"
+        _print_error(f"{problem}\n  what to do: {hint}, then run again")
         return 2
     except Exception as error:
         if os.environ.get("RECALLBENCH_DEBUG"):
@@ -121,7 +124,14 @@ def usage_error(error: click.UsageError) -> UsageError:
     path = error.ctx.command_path if error.ctx else "recallbench"
     # click writes choices in lines of their own.
     problem = " ".join(error.format_message().split()).rstrip(".")
+    if isinstance(error, click.NoSuchOption) and error.option_name == "--k" and _takes(error.ctx, "depth"):
+        fixed = "figures are at 1, 5, 10 and more at once; --depth is how many hits a ranking keeps"
+        return UsageError(problem, remedy=f"leave it out: {fixed}")
     return UsageError(problem, remedy=f"`{path} --help` shows what can be given")
+
+
+def _takes(context: click.Context | None, name: str) -> bool:
+    return context is not None and any(param.name == name for param in context.command.params)
 
 
 def _refuse_half_characters(arguments: Sequence[str], environ: Mapping[str, str]) -> None:

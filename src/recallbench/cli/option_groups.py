@@ -7,6 +7,7 @@ from collections.abc import Iterable
 MANY = 15
 """A command with so many options shows them in groups."""
 OWN = "Options of this command"
+ONE_STORE = "Options of one store alone"
 GROUPS = {
     OWN: (),
     "What is measured": (
@@ -20,8 +21,9 @@ GROUPS = {
         *("gold", "qrels", "texts", "ties", "match", "match_threshold", "match_chunk", "match_embedder"),
         *("match_cosine", "allow_random_matches", "k", "ks", "by", "precision", "ndcg", "percentiles", "compare"),
     ),
-    "Where the result goes": ("out", "folder", "label", "with_text", "save", "plot", "cache_dir"),
-    "When the command fails": ("keep_going", "require_verified", "require_quiet", "strict", "fail_if", "gate"),
+    "What is written, and where": ("out", "folder", "label", "with_text", "save", "plot", "cache_dir"),
+    "What makes it fail": ("keep_going", "require_verified", "require_quiet", "strict", "fail_if", "gate"),
+    ONE_STORE: (),
     "How it is printed": ("format", "format_json", "show", "verbose", "quiet", "config", "_click_default_help"),
 }
 """The parameters of each group; what stands in none is the command's own."""
@@ -33,7 +35,7 @@ def group_options(names: Iterable[str], store_flags: Iterable[str]) -> dict[str,
     if len(listed) < MANY:
         return {"Options": listed}
     place = {name: group for group, members in GROUPS.items() for name in members}
-    place |= dict.fromkeys(of_stores, "The system under test")
+    place |= dict.fromkeys(of_stores, ONE_STORE)
     grouped: dict[str, list[str]] = {group: [] for group in GROUPS}
     for name in listed:
         grouped[place.get(name, OWN)].append(name)

@@ -262,9 +262,12 @@ def take_corpus(named: str | None, others: dict[str, Any]) -> str:
     shape, name, file = others.pop("corpus_shape", None), others.pop("name", None), others.get("corpus_file")
     if shape is None and name is None:
         if named is None:
+            context = click.get_current_context(silent=True)  # none is active in Python
+            as_option = context is not None and any(param.opts == ["--corpus"] for param in context.command.params)
+            typed_as = "--corpus NAME" if as_option else "CORPUS"
             raise UsageError(
                 "no corpus is named",
-                expected="CORPUS (of `versions`: --corpus NAME), or --corpus-shape SHAPE --corpus-file FILE",
+                expected=f"{typed_as}, or --corpus-shape SHAPE --corpus-file FILE",
                 remedy="recallbench corpora",
             )
         return named

@@ -165,13 +165,19 @@ class Program(click.Group):
                 formatter.write_dl([(name.ljust(width), summary) for name, summary in panel.summaries.items()])
 
 
+WORDS = """protocol   the frozen rules of a measurement: corpora, settings, and what is counted
+VERIFIED   a result that holds every gate of the protocol, such as known files and a seed
+CANONICAL  VERIFIED, and made in nothing otherwise than the protocol says
+pgmnemo    the memory in Postgres that the protocol was written for; any other is measured alike"""
+
+
 @click.group(
     cls=Program,
     help="Measures how well a long-term memory finds the right memory, and leaves a folder that proves the number.\n\n"
     "A first run that needs nothing else: recallbench run canary-locomo --store bm25. What a real one needs: "
     "recallbench doctor.",
-    epilog="Exit codes: 0 done, 1 a gate or audit failed, 2 wrong usage or unreadable input, 3 something is missing, "
-    "130 interrupted.",
+    epilog=f"Exit codes: 0 done, 1 `gate`, `audit` or something that you required failed, 2 wrong usage or unreadable "
+    f"input, 3 something is missing, 130 interrupted.\n\n\b\n{WORDS}",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(

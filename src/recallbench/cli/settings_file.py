@@ -11,6 +11,7 @@ import click
 
 from recallbench.cli.command import FORMER
 from recallbench.errors import InputError
+from recallbench.nearest_name import nearest_name
 
 
 def read_settings(context: click.Context, _option: click.Parameter, path: Path | None) -> None:
@@ -31,11 +32,14 @@ def take_settings(context: click.Context, path: Path, table: dict[str, Any], *, 
     # One file may serve several commands: what another one takes is passed over here.
     every = known if table.keys() <= known.keys() else {**_keys_of_others(context), **known}
     if strange := sorted(key for key, value in table.items() if key not in every or not _fits(every[key], value)):
+        near = nearest_name(strange[0], known) if strange[0] not in every else ""
         raise InputError(
             f"{path}: unknown setting {strange[0]!r}",
-            expected=f"one of {', '.join(sorted(known))}",
+            expected="the long name of an option" if near else f"one of {', '.join(sorted(known))}",
             found=strange[0],
-            remedy="mend the file; the keys are the long option names",
+            remedy=f"you may mean {near}; `{context.command_path} --help` names all"
+            if near
+            else "mend the file; the keys are the long option names",
         )
     values = {str(known[key].name): option_words(known[key], table[key]) for key in known if key in table}
     before = context.default_map or {}

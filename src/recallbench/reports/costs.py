@@ -243,7 +243,7 @@ def _estimated(document: CostDocument, estimates: EstimatesPart) -> list[str]:
         elif each.last is None:
             when = f"from question {each.question} on a memory is cheaper than sending the whole history"
         else:
-            when = f"only up to question {each.last} is a memory cheaper than sending the whole history"
+            when = f"a memory is cheaper than sending the whole history up to question {each.last}, and dearer after it"
         lines.append(
             f"estimate: {when} to {estimates.model} where {told}: {_amount(each.memory)} against "
             f"{_amount(each.history)} {document.currency} a question{without}"

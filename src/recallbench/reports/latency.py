@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.escaping.markdown import opening
-from recallbench.reports.cells import milliseconds
 from recallbench.reports.table import Table
 from recallbench.results.latency import (
     NO_OP,
@@ -143,18 +142,17 @@ def impossible_sentence(search: float, trip: float, trips: int) -> str:
 
 
 def times_line(folder: Path) -> str:
-    """Return the median of warm queries with what is in it, in a line; empty where none was timed."""
+    """Return the median of warm queries with what is in it, in a line, rounded as in the table; empty without times."""
     by_state = folder_latencies(folder, ("warm",))
     warm = [latency for latency in by_state["warm"] if not latency.stage]
     if not warm:
         return ""
     whole, *parts = [
-        f"{latency.part or WHOLE} {milliseconds(latency.percentiles()[0].value)}"
-        for latency in (*warm, *_trips(by_state))
+        f"{latency.part or WHOLE} {latency.percentiles()[0].value:.3f}" for latency in (*warm, *_trips(by_state))
     ]
     p95 = warm[0].percentiles()[1].value
     told = f" ({', '.join(parts)})" if parts else ""
-    return f"one warm query, p50 ms: {whole}{told}; p95 {milliseconds(p95)}; nearest ranks of {warm[0].n}"
+    return f"one warm query, p50 ms: {whole}{told}; p95 {p95:.3f}; nearest ranks of {warm[0].n}"
 
 
 def folder_impossible_times(folder: Path) -> str:

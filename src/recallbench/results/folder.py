@@ -130,7 +130,7 @@ def _unwritable(folder: Path, reason: str) -> InputError:
         f"the result can't be written to {folder}",
         expected="a writable place with room for it",
         found=reason,
-        remedy="free some room, or name another place with --out DIR; nothing half-written was left",
+        remedy="free some room, or name another place; nothing half-written was left",
     )
 
 

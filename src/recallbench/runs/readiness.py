@@ -90,8 +90,11 @@ def _corpus(plan: Plan) -> tuple[str, ReadinessRow]:
     try:
         corpus = plan.open_corpus(fetch=False)
     except RecallBenchError as error:
-        detail = f"{error.problem} (found {error.found})" if error.found else error.problem
-        return "", ReadinessRow("corpus", "NOT READY", detail, error.remedy)
+        told = {"expected": error.expected, "found": error.found}
+        seen = "; ".join(f"{label} {text}" for label, text in told.items() if text)
+        return "", ReadinessRow(
+            "corpus", "NOT READY", f"{error.problem} ({seen})" if seen else error.problem, error.remedy
+        )
     return corpus.sha256, ReadinessRow("corpus", "ready", f"{corpus.path.name}, sha256 {corpus.sha256}")
 
 

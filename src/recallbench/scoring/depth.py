@@ -16,6 +16,8 @@ def depth_of(k: object, what: str = "k is how many hits are asked for") -> int:
         return k
     # Python refuses to write a number of thousands of digits.
     shown = "a number of too many digits" if isinstance(k, int) and k.bit_length() > 64 else repr(k)
+    if isinstance(k, int) and not isinstance(k, bool):
+        shown += ", which is too small" if k < 1 else ", which is too large"
     raise UsageError(what, expected=f"a whole number from 1 to {DEEPEST:,}", found=shown)
 
 

@@ -111,15 +111,15 @@ def filters_time(name: str, *, environ: Mapping[str, str], options: Mapping[str,
         return kind.filters_time  # its status says why it can't be used
 
 
-def check_options(name: str, options: Mapping[str, str]) -> None:
+def check_options(name: str, options: Mapping[str, str], *, several: bool = False) -> None:
     """Raise UsageError where the store has no such options or values, or they can't go together; starts nothing.
 
-    Parameters of code of the user's own are checked when it is opened."""
+    Parameters of code of the user's own are checked when it is opened. `several`: others are measured beside it."""
     kind = store_class(name)
     for option_name, value in options.items():
         option = kind.find_option(option_name)
         if option is None:
-            raise _no_use(recorded_name(name), option_name, kind.options)
+            raise _no_use(recorded_name(name), option_name, kind.options, several=several)
         option.check(value)
     kind.check_together(options)
 
@@ -163,18 +163,18 @@ def options_of_record(recorded: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(value) for name, value in values.items() if value is not None}
 
 
-def _no_use(store: str, option_name: str, declared: Sequence[StoreOption]) -> UsageError:
+def _no_use(store: str, option_name: str, declared: Sequence[StoreOption], *, several: bool) -> UsageError:
     able = {name: option for name in STORES for option in store_options(name) if option.name == option_name}
     typed = next((option.typed for option in able.values()), f"--set {option_name}")
     others = f"{typed} with one of: {', '.join(able)}"
     names = [option.name for option in declared]
-    own = f"one of: {', '.join(names)}" if declared else "no option, it has none"
+    own = f"one of: {', '.join(names)}" if declared else f"no --set, since {store} has nothing to set"
     return UsageError(
         f"the store `{store}` has no use for {typed}",
         expected=others if able else own,
         remedy=f"leave out {typed}, or choose another --store"
         if able
-        else f"leave out {typed}, or measure that store by itself{you_may_mean(option_name, names)}",
+        else f"leave out {typed}{', or measure that store by itself' * several}{you_may_mean(option_name, names)}",
     )
 
 

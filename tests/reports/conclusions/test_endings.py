@@ -52,13 +52,18 @@ def test_downloads() -> None:
         (
             *(1, 1, 2),
             "1 query labelled in team/gold.jsonl, 1 in all; 2 wait; "
-            "next: recallbench label team goes on, recallbench evaluate team measures",
+            "next: recallbench label team --query 'cat?' goes on, recallbench evaluate team measures",
         ),
-        (0, 0, 2, "0 queries labelled in team/gold.jsonl, 0 in all; next: recallbench label team goes on"),
+        (
+            0,
+            0,
+            2,
+            "0 queries labelled in team/gold.jsonl, 0 in all; next: recallbench label team --query 'cat?' goes on",
+        ),
     ],
 )
 def test_labels(now: int, every: int, left: int, line: str) -> None:
-    assert str(labelled("team", "team/gold.jsonl", now, every, left)) == line
+    assert str(labelled("team", "team/gold.jsonl", now, every, left, "recallbench label team --query 'cat?'")) == line
 
 
 def test_imports() -> None:

@@ -14,7 +14,8 @@ from recallbench.results.metrics import OVERALL, DeviationPart, Metrics
 GOLDEN = Path(__file__).parents[2] / "golden" / "results"
 EXACT = Metrics.model_validate_json((GOLDEN / "canary_exact" / "metrics.json").read_bytes())
 FOUND = "exact finds a right session among the first 10 for 62.5% of 158 questions (recall_any@10 0.6250, 0.5500 to "
-UNTOUCHED = "nothing in the run speaks against it, but its files are not in git yet"
+UNTOUCHED = "nothing in the run speaks against it"
+NEXT = "; next: open r/report.html; to compare: recallbench compare OTHER r"
 
 
 def metrics(name: str = "recall_any@10", of: Metrics = EXACT, **changed: Any) -> Metrics:
@@ -30,8 +31,8 @@ def metrics(name: str = "recall_any@10", of: Metrics = EXACT, **changed: Any) ->
 def line(measured: Metrics, **known: Any) -> tuple[str, str]:
     concluded = conclude_measured(Measured(measured, Path("r"), **known))
     text = str(concluded)
-    assert text.endswith("; next: recallbench report r")
-    return text.removesuffix("; next: recallbench report r"), concluded.tone
+    assert text.endswith(NEXT)
+    return text.removesuffix(NEXT), concluded.tone
 
 
 def doubt(measured: Metrics, **known: Any) -> tuple[str, str]:
@@ -74,7 +75,7 @@ def test_what_the_run_leaves_open() -> None:
     assert doubt(whole, busy=True) == ("the machine had other load, so its times tell little", "open")
     assert doubt(whole, busy=True, busy_counts=True) == ("the machine was not quiet, as it was asked to be", "bad")
     assert doubt(whole, stale="the canary is stale", busy=True) == ("the canary is stale", "open")
-    assert doubt(whole, untimed=1) == ("1 question failed when it was timed", "bad")
+    assert doubt(whole, untimed=1) == ("1 question failed when timed", "bad")
     short = whole.model_copy(
         update={"retrieval": whole.retrieval.model_copy(update={"short_questions": 3, "missing_hits": 9})}
     )
@@ -89,7 +90,7 @@ def test_a_gate_that_fails_is_named_without_the_field_of_another_store() -> None
         gate.model_copy(update={"status": "fail", "observed": observed}) if gate.name == "version pin" else gate
         for gate in EXACT.gates
     ]
-    said = "not to be relied on: the gate on version pin fails (exact states 1, --version 2)"
+    said = "not to be relied on: the protocol's gate on version pin fails (exact states 1, --version 2)"
     assert doubt(metrics().model_copy(update={"gates": gates})) == (said, "bad")
 
 
@@ -113,12 +114,11 @@ def named(store: str, corpus: str = "canary-locomo", **changed: Any) -> Measured
 def test_several_stores_end_with_the_best_and_what_compares_them() -> None:
     a, b, c = named("a", value=0.6), named("b", value=0.7, high=0.75), named("c")
     best = "b finds a right session among the first 10 most often, for 70.0% of 158 questions; "
-    theirs = UNTOUCHED.replace("its", "their")
     assert str(conclude_several([a, b])) == (
-        f"Of 2 stores {best}a for 60.0%; {theirs}; next: recallbench compare a_canary-locomo b_canary-locomo"
+        f"Of 2 stores {best}a for 60.0%; {UNTOUCHED}; next: recallbench compare a_canary-locomo b_canary-locomo"
     )
     assert str(conclude_several([a, b, c])) == (
-        f"Of 3 stores {best}c for 62.5%, a for 60.0%; {theirs}; next: recallbench table a_canary-locomo "
+        f"Of 3 stores {best}c for 62.5%, a for 60.0%; {UNTOUCHED}; next: recallbench table a_canary-locomo "
         "b_canary-locomo 'my c'"
     )
     doubtful = conclude_several([a, named("b", value=0.7, low=0.4, high=0.9)])
@@ -129,7 +129,7 @@ def test_several_stores_end_with_the_best_and_what_compares_them() -> None:
     assert str(alone).startswith("a finds a right session among the first 10 for 60.0% of 158 questions (")
     assert (alone.belief, alone.next) == (
         "1 of 2 runs failed: mine on canary-locomo",
-        "recallbench report a_canary-locomo",
+        "open a_canary-locomo/report.html; to compare: recallbench compare OTHER a_canary-locomo",
     )
     assert str(conclude_several([], ["x", "y"])) == "All 2 runs failed: x, y"
 
@@ -138,7 +138,7 @@ def test_several_corpora_end_with_each() -> None:
     results = [named("a"), named("a", "realtalk", value=0.9, high=0.95, low=0.8, n=20)]
     assert str(conclude_several(results)) == (
         "a finds a right hit for 62.5% of 158 questions on canary-locomo, 90.0% of 20 questions on realtalk; realtalk, "
-        "a: 20 questions are too few to rely on; next: recallbench report a_canary-locomo"
+        "a: 20 questions are too few to rely on; next: open a_canary-locomo/report.html"
     )
     both = conclude_several([*results, named("b", "realtalk", value=None)])
     assert both.happened == (
@@ -160,8 +160,12 @@ def test_a_turn_is_found_where_turns_are_what_is_remembered() -> None:
 
 def test_under_the_protocol_the_next_step_is_an_audit() -> None:
     own = named("pgmnemo", "locomo")
-    assert conclude_measured(own).next == "commit it, then recallbench audit pgmnemo_locomo"
-    assert conclude_measured(named("pgvector", "locomo")).next == "recallbench report pgvector_locomo"
+    assert str(conclude_measured(own)).endswith(
+        f"; {UNTOUCHED}; to be cited it must be committed; next: commit it, then recallbench audit pgmnemo_locomo"
+    )
+    assert conclude_measured(named("pgvector", "locomo")).next == (
+        "open pgvector_locomo/report.html; to compare: recallbench compare OTHER pgvector_locomo"
+    )
 
 
 def test_who_is_told_the_labels() -> None:

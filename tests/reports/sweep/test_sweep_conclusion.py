@@ -15,6 +15,10 @@ from recallbench.results.sweep.stability_part import RepeatedFigurePart, Stabili
 
 RUN = "recallbench run locomo --store pgvector --set ef_search=40"
 TAKEN = "Take p1 (set.ef_search = 40): held-out recall_any@10 0.9000 (0.8500 to 0.9300), n 80"
+SEEN = TAKEN.replace("Take p1", "p1").replace("):", ") was seen best:")
+OTHER = RUN.replace("locomo", "OTHER")
+MORE = "sweep a corpus with more questions (recallbench corpora), or your own (recallbench label DIR)"
+OWN = f"labelled/team@{'0' * 64}"
 SHOWN = "the fastest shown to be no worse than any other by more than 0.01"
 
 
@@ -95,12 +99,38 @@ BUSY = {
             "good",
         ),
         (
-            swept(choice=choice(shown=False, gain_low=None, gain_high=None), clusters=10, stability=STABLE),
+            swept(choice=choice(shown=False, gain_low=None, gain_high=None, set=["p1", "p2"], cheapest="p2"),
+                  split=SPLIT | {"unit": "cluster", "tuning_units": 6, "chooses": False}, clusters=10,
+                  stability=STABLE),
             2,
-            f"{TAKEN}, +0.0500 (no interval: 80 clusters held out are too few) against the baseline, p95 2.5 ms, 0.457 "
-            "USD/1000; only the one seen best: not shown to be no worse by more than 0.01, so luck may have made it; "
-            "asked again 2 times it moves by 0.0100; 2 combinations left out; next: try it on other questions before "
-            f"you rely on it: {RUN}",
+            f"No point can be chosen: 6 clusters can't tell p1 and p2 apart; {SEEN}, +0.0500 (no interval: 80 "
+            "clusters held out are too few) against the baseline, p95 2.5 ms, 0.457 USD/1000; p2 is cheaper; asked "
+            f"again 2 times it moves by 0.0100; 2 combinations left out; next: {MORE}",
+            "open",
+        ),
+        (
+            swept(choice=choice(shown=False, gain=None, set=["p1", "p2", "p3", "p4", "p5"], cheapest="p1"), split=None,
+                  corpus=OWN),
+            0,
+            f"No point can be chosen: 1 cluster can't tell p1, p2, p3 and 2 more apart; {SEEN}, p95 2.5 ms, 0.457 "
+            "USD/1000; no question is held out, so its worth is flattered by the choice; next: label more questions: "
+            "recallbench label locomo; then the same command again",
+            "open",
+        ),
+        (
+            swept(choice=choice(shown=False, gain=None)),
+            0,
+            f"No point can be chosen: 120 questions can't show any to be no worse by more than 0.01; {SEEN}, p95 2.5 "
+            f"ms, 0.457 USD/1000; next: {MORE}",
+            "open",
+        ),
+        (
+            swept(choice=choice(shown=False, gain=-0.05, gain_low=None, gain_high=None)),
+            0,
+            "Keep the baseline where recall_any@10 decides: held out it is seen better, which is not shown; of the "
+            "points p1 (set.ef_search = 40): held-out recall_any@10 0.9000 (0.8500 to 0.9300), n 80, -0.0500 against "
+            "the baseline, p95 2.5 ms, 0.457 USD/1000; only the one seen best: not shown to be no worse by more than "
+            f"0.01, so luck may have made it; next: keep the baseline, or hold p1 against it: {RUN}",
             "open",
         ),
         (
@@ -151,15 +181,15 @@ BUSY = {
                   choice=choice(gain=None, gain_low=None, gain_high=None)),
             0,
             "Take p1 (set.ef_search = 40): recall_any@10 0.9500 on the questions that chose it, p95 2.5 ms, 0.457 "
-            f"USD/1000; {SHOWN}; no question is held out, so its worth is flattered by the choice; next: try it on "
-            f"other questions before you rely on it: {RUN}",
+            f"USD/1000; {SHOWN}; no question is held out, so its worth is flattered by the choice; next: "
+            f"measure it on another corpus before you rely on it: {OTHER}",
             "open",
         ),
         (
             swept(split=SPLIT | {"chooses": False}, choice=choice(gain=None)),
             0,
-            f"{TAKEN}, p95 2.5 ms, 0.457 USD/1000; {SHOWN}; the questions are too few to choose by; next: try it on "
-            f"other questions before you rely on it: {RUN}",
+            f"{TAKEN}, p95 2.5 ms, 0.457 USD/1000; {SHOWN}; the questions are too few to choose by; next: "
+            f"measure it on another corpus before you rely on it: {OTHER}",
             "open",
         ),
     ],

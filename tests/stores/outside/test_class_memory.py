@@ -274,8 +274,18 @@ def test_what_is_no_list_of_hits_is_named(opened: Opened, answer: str, seen: str
 @pytest.mark.parametrize(
     ("add", "search", "problem", "seen"),
     [
-        ("remember(self, text)", "search(self, query)", "can't be used as a memory", "the methods remember, search"),
-        ("add(self, text)", "recall(self, query)", "can't be used as a memory", "the methods add, recall"),
+        (
+            "remember(self, text)",
+            "search(self, query)",
+            "can't be used as a memory",
+            "the methods remember, search; add is missing",
+        ),
+        (
+            "add(self, text)",
+            "recall(self, query)",
+            "can't be used as a memory",
+            "the methods add, recall; search is missing",
+        ),
         ("add(self, text, mood)", "search(self, query)", "what is mood?", "add(text, mood)"),
         ("add(self, id)", "search(self, query)", "nothing gets the text", "add(id)"),
         ("add(self, text)", "search(self, query, k, filters)", "what is filters?", "search(query, k, filters)"),

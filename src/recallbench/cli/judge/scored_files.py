@@ -118,8 +118,8 @@ def score_files(files: RankingFiles, table: TableOptions) -> int:
                 print(visible(f"recallbench: {of}{note}"), file=sys.stderr)
         listed = table.format != "csv" and (compared is not None or side is sides[0])
         named = f", named below {place}" if listed else ""
-        if failed := side.failed:
-            print(f"recallbench: {of}{count(failed)} failed{named}", file=sys.stderr)
+        if side.failed:
+            print(f"recallbench: {of}{side.failed_in_words()}{named}", file=sys.stderr)
         if table.format == "csv":
             # The table has a column for what failed, and no place for lines that were left out.
             for line in side.left_out:
@@ -132,7 +132,7 @@ def _conclusion(sides: Sequence[_Side], change: Change | None, gold: Path) -> Co
     from recallbench.cases.score_conclusion import change_conclusion, score_conclusion
 
     first, second = sides[0], sides[-1]
-    failed = "; ".join(side.failed_in_words() for side in sides if side.failed)
+    failed = "; ".join(f"{side.path}: {side.failed_in_words()}" for side in sides if side.failed)
     if change is not None:
         return change_conclusion(change, str(first.path), str(second.path), failed)
     files = shlex.quote(str(first.path)) + ("" if gold == first.path else f" --gold {shlex.quote(str(gold))}")
@@ -152,9 +152,14 @@ class _Side:
         return len(self.report.failures) + len(self.left_out)
 
     def failed_in_words(self) -> str:
-        """Return how much of it failed."""
-        words = f"{self.path}: {len(self.report.failures)} of {count(len(self.report))} failed"
-        return f"{words}, and {len(self.left_out)} left out" if self.left_out else words
+        """Return how much of it failed, and how much of its files was passed over."""
+        told = [f"{len(self.report.failures)} of {count(len(self.report))} failed"] if self.report.failures else []
+        if lines := len(self.left_out):
+            passed_over = (
+                "1 line could not be read and is" if lines == 1 else f"{lines} lines could not be read and are"
+            )
+            told.append(f"{passed_over} left out")
+        return ", and ".join(told)
 
     def problems(self) -> list[str]:
         """Return the problems with it, each naming the file."""
@@ -204,7 +209,7 @@ def _left_out(*refused: Iterable[InputError]) -> list[str]:
 def _compared(change: Change, first: _Side, second: _Side) -> RenderedComparison:
     before, after = first.path, second.path
     # A change beside which cases failed may be theirs, and not that of what was tuned.
-    failed = [side.failed_in_words() for side in (first, second) if side.failed]
+    failed = [f"{side.path}: {side.failed_in_words()}" for side in (first, second) if side.failed]
 
     title, changes = f"{after} (after) minus {before} (before)", change.table()
     lines = [*change.sentences(), *failed, *second.problems()]

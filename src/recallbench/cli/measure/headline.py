@@ -15,7 +15,7 @@ from recallbench.reports.answers import answer_lines
 from recallbench.reports.canary.drawn import canary_doubt, canary_lines
 from recallbench.reports.cells import figure, interval, share, system
 from recallbench.reports.conclusions.labels import mattering, of_protocol
-from recallbench.reports.conclusions.measured import Measured, gate_words
+from recallbench.reports.conclusions.measured import Measured, counted, gate_words
 from recallbench.reports.controls.columns import control_names, controls
 from recallbench.reports.latency import folder_impossible_times, times_line
 from recallbench.reports.own_encoder import encoder_words
@@ -52,24 +52,22 @@ def headline(metrics: Metrics, folder: Path, today: date, *, labels: bool = Fals
                 str(e.n),
                 figure(e.chance),
                 *controls(metrics, e.measure),
-                share(e.saturated),
+                "–" if e.ordered else share(e.saturated),
             )
         )
     embedder = encoder_words(metrics)
     table = Table(("", "measure", "value", "95% interval", "n", "chance", *control_names(metrics), "saturated"), rows)
     corpus = short_names(metrics.corpus.name)
     lines: list[Part] = [f"{corpus}, {system(metrics)}, {embedder}; {metrics.store.version}", table]
-    if any(primary.estimate.ordered and primary.estimate.saturated for primary in metrics.headline):
-        lines.append(
-            "saturated: the share of questions with no more than k segments to find in. Any order finds all of them "
-            "there, so only a measure that counts the order, as MRR does, still tells systems apart."
-        )
+    if any(primary.estimate.saturated and not primary.estimate.ordered for primary in metrics.headline):
+        lines.append("saturated: the share of questions that any order answers: they have no more to find in than k")
     lines += about_corpus(metrics)
     if not any(primary.protocol_name == "MRR" for primary in metrics.headline):
         lines.append(f"no MRR: it needs --depth 50, these rankings are {metrics.retrieval.depth} deep")
     if metrics.retrieval.missing_hits:
         lines.append(
-            f"short: {metrics.retrieval.short_questions} questions got fewer hits than their haystacks could give, "
+            f"short: {counted(metrics.retrieval.short_questions)} got fewer hits than "
+            f"{'its haystack' if metrics.retrieval.short_questions == 1 else 'their haystacks'} could give, "
             f"{metrics.retrieval.missing_hits} in all"
         )
         rankings = Result(folder, metrics).rankings
@@ -92,11 +90,11 @@ def _standing(metrics: Metrics, *, labels: bool) -> list[str]:
     failed = [gate for gate in metrics.gates if gate.status in ("fail", "cannot-tell")]
     if not labels:
         notes = [f"note: {short_names(detail)}" for detail in mattering(metrics.deviations)]
-        return [*notes, *(f"gate failed: {gate.name}: {gate_words(gate.observed)}" for gate in failed)]
+        return [*notes, *(f"gate of the protocol failed: {gate.name}: {gate_words(gate.observed)}" for gate in failed)]
     return [
         f"verdict: {metrics.verdict.text}, {'' if metrics.verdict.canonical else 'not '}CANONICAL",
         *(short_names(f"deviation: {deviation.kind}: {deviation.detail}") for deviation in metrics.deviations),
-        *(f"gate failed: {gate.name}: {gate.observed}" for gate in failed),
+        *(f"gate of the protocol failed: {gate.name}: {gate.observed}" for gate in failed),
     ]
 
 

@@ -10,7 +10,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import options
-from recallbench.cli.command import argument, command, flag, option
+from recallbench.cli.command import EPILOG, argument, command, flag, option
 from recallbench.cli.printing import conclude, show
 from recallbench.confidential import sanitised
 from recallbench.reports.printing.printed import Format, Printed
@@ -18,6 +18,12 @@ from recallbench.reports.table import Part, print_parts
 
 if TYPE_CHECKING:
     from recallbench.runs.options import Options
+
+
+EXAMPLES = (
+    "Examples: recallbench run canary-locomo --store bm25; recallbench run locomo --store python:my_memory:Memory "
+    "--folder results/mine."
+)
 
 
 @command(
@@ -41,7 +47,11 @@ if TYPE_CHECKING:
     options.SCOPE,
     options.TIME,
     options.CONTROLS,
-    option("reproduce", "Also measure a published baseline again, in its own, flawed way; a deviation."),
+    option(
+        "reproduce",
+        "Also measure a published baseline (baseline-v0.2.1) again, in its own, flawed way; a deviation.",
+        metavar="BASELINE",
+    ),
     *options.RESULT,
     options.REQUIRE_QUIET,
     *options.FORMAT,
@@ -51,6 +61,7 @@ if TYPE_CHECKING:
     options.CACHE_DIR,
     options.QUIET,
     options.CONFIG,
+    epilog=f"{EXAMPLES} {EPILOG}",
 )
 def run(
     corpus: str | None,
@@ -168,7 +179,7 @@ def _runs(run_options: Options, corpus: str, stores: Sequence[str]) -> Iterator[
     from recallbench.stores.registry import asks_vectors, check_options
 
     for named in stores if len(stores) > 1 else ():
-        check_options(named, run_options.store_options)  # before one of them is measured
+        check_options(named, run_options.store_options, several=True)  # before one of them is measured
     corpora = names(corpus)
     for name in corpora_at_hand(run_options.environ, corpora) if corpus == ALL else corpora:
         label = "_".join(word for word in (run_options.label, name) if word)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import replace
 from datetime import date
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from recallbench.cli import options
 from recallbench.cli.command import PATH, Whole, argument, command, former, option, typed
@@ -125,7 +128,10 @@ def _label(
     with Keyboard(stream).opened() as keyboard:
         Dialogue(book, shelf, labellings, done, keyboard, stream, date.today()).hold()
     saved = [labelling for labelling in labellings if labelling.saved]
-    told = labelled(str(book.folder), str(book.path), len(saved), len(before) + len(saved), len(left) - len(saved))
+    again = _again(book.folder, [each.query.text for each in labellings if not each.saved])
+    told = labelled(
+        str(book.folder), str(book.path), len(saved), len(before) + len(saved), len(left) - len(saved), again
+    )
     sheet = Table(
         ("query", "relevant", "judged"),
         [(each.query.text, str(each.relevant), str(each.place)) for each in saved],
@@ -133,6 +139,18 @@ def _label(
     )
     document = {"book": str(book.path), "labelled": [each.query.id for each in saved], "left": len(left) - len(saved)}
     return Printed("Labels", [] if format == "text" else [sheet], document, told, own_sheet=sheet)
+
+
+def _again(folder: Path, waiting: list[str]) -> str:
+    """Return the command that asks the queries that wait; those that were typed stand nowhere else."""
+    words = ["recallbench", "label", str(folder)]
+    given = click.get_current_context().params
+    if given["query"]:
+        words += [word for text in waiting for word in ("--query", text)]
+    for name in ("queries", "scope", "store"):
+        if typed(name):
+            words += [f"--{name}", str(given[name])]
+    return shlex.join(words)
 
 
 def _import(book: LabelBook, file: Path, scope: str) -> Printed:

@@ -7,16 +7,15 @@ import shlex
 from recallbench.reports.printing.conclusion import Conclusion
 
 
-def labelled(folder: str, book: str, now: int, every: int, left: int) -> Conclusion:
-    """Return how many queries have their label, and what they are good for."""
+def labelled(folder: str, book: str, now: int, every: int, left: int, again: str) -> Conclusion:
+    """Return how many queries have their label, and what they are good for; the command `again` asks the others."""
     queries = f"{now} {'query' if now == 1 else 'queries'} labelled in {book}, {every} in all"
-    place = shlex.quote(folder)
     if not every:
-        return Conclusion(queries, "", f"recallbench label {place} goes on", tone="open")
-    measure = f"recallbench evaluate {place}"
+        return Conclusion(queries, "", f"{again} goes on", tone="open")
+    measure = f"recallbench evaluate {shlex.quote(folder)}"
     if left:
         waiting = f"{left} {'waits' if left == 1 else 'wait'}"
-        return Conclusion(queries, waiting, f"recallbench label {place} goes on, {measure} measures", tone="open")
+        return Conclusion(queries, waiting, f"{again} goes on, {measure} measures", tone="open")
     return Conclusion(queries, "", measure)
 
 

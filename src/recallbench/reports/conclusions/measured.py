@@ -14,6 +14,7 @@ from recallbench.reports.cells import figure, share, system
 from recallbench.reports.conclusions.labels import mattering, of_protocol
 from recallbench.reports.conclusions.names import listed
 from recallbench.reports.printing.conclusion import Conclusion, Tone
+from recallbench.reports.result_page import PAGE
 from recallbench.reports.summary import leading
 from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
 from recallbench.scoring.intervals import is_too_short
@@ -26,7 +27,9 @@ SATURATED = 0.1
 """The share of questions that any order answers, from which on that has to be said."""
 LONGEST = 60
 """Characters of a system's name."""
-UNTOUCHED = "nothing in the run speaks against it, but its files are not in git yet"
+UNTOUCHED = "nothing in the run speaks against it"
+CITABLE = f"{UNTOUCHED}; to be cited it must be committed"
+"""What is said of a result that nobody has a doubt of, and of one that the protocol speaks of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +63,9 @@ def conclude_measured(measured: Measured) -> Conclusion:
     metrics = measured.metrics
     doubt, tone = _doubt(measured)
     if of_protocol(metrics.corpus.name, metrics.store.name) and tone == "good":
-        return Conclusion(_found(metrics), doubt, f"commit it, then recallbench audit {measured.quoted}", tone)
-    return Conclusion(_found(metrics), doubt, f"recallbench report {measured.quoted}", tone)
+        return Conclusion(_found(metrics), CITABLE, f"commit it, then recallbench audit {measured.quoted}", tone)
+    then = f"{_opened(measured)}; to compare: recallbench compare OTHER {measured.quoted}"
+    return Conclusion(_found(metrics), doubt, then, tone)
 
 
 def conclude_several(results: Sequence[Measured], failed: Sequence[str] = ()) -> Conclusion:
@@ -76,13 +80,18 @@ def conclude_several(results: Sequence[Measured], failed: Sequence[str] = ()) ->
     doubts = [(each, *_doubt(each)) for each in results]
     first = next((doubt for grave in ("bad", "open") for doubt in doubts if doubt[2] == grave), None)
     several_corpora = len({each.metrics.corpus.name for each in results}) > 1
-    belief = UNTOUCHED.replace("its", "their") if first is None else _of(first[0], first[1])
+    belief = UNTOUCHED if first is None else _of(first[0], first[1])
     tone: Tone = "bad" if failed else "good" if first is None else first[2]
     folders = " ".join(each.quoted for each in results)
     if several_corpora:
-        return Conclusion(_over_corpora(results), broken or belief, f"recallbench report {results[0].quoted}", tone)
+        return Conclusion(_over_corpora(results), broken or belief, _opened(results[0]), tone)
     compared = "compare" if len(results) == 2 else "table"
     return Conclusion(_over_stores(results), broken or belief, f"recallbench {compared} {folders}", tone)
+
+
+def counted(questions: int) -> str:
+    """Return so many questions, in words."""
+    return f"{questions} question{'' if questions == 1 else 's'}"
 
 
 def segment_word(metrics: Metrics) -> str:
@@ -93,13 +102,18 @@ def segment_word(metrics: Metrics) -> str:
     return (entry.unit if entry is not None else "") or "session"
 
 
+def _opened(measured: Measured) -> str:
+    """Return the step to the page of a result, which its run has written."""
+    return f"open {shlex.quote(str(measured.folder / PAGE))}"
+
+
 def _found(metrics: Metrics) -> str:
     estimate = leading(metrics)
     if estimate is None or estimate.value is None:
         return f"{_system(metrics)} was asked nothing that has anything to find"
     return (
         f"{_system(metrics)} finds a right {segment_word(metrics)} {_among(estimate)} for {share(estimate.value)} of "
-        f"{estimate.n} {'question' if estimate.n == 1 else 'questions'} ({_figures(metrics, estimate)})"
+        f"{counted(estimate.n)} ({_figures(metrics, estimate)})"
     )
 
 
@@ -129,7 +143,7 @@ def _over_stores(results: Sequence[Measured]) -> str:
     others = [f"{_system(each.metrics)} for {share(_leading_value(each))}" for each in ranked[1:]]
     return (
         f"Of {len(results)} stores {_system(best)} finds a right {segment_word(best)} {_among(estimate)} most often, "
-        f"for {share(estimate.value)} of {estimate.n} questions; {listed(others)}"
+        f"for {share(estimate.value)} of {counted(estimate.n)}; {listed(others)}"
     )
 
 
@@ -143,7 +157,7 @@ def _over_corpora(results: Sequence[Measured]) -> str:
             found.append(f"nothing to find on {each.name}")
         else:
             by = "" if single else f" by {_system(each.metrics)}"
-            found.append(f"{share(estimate.value)} of {estimate.n} questions on {each.name}{by}")
+            found.append(f"{share(estimate.value)} of {counted(estimate.n)} on {each.name}{by}")
     return f"{single or 'The stores'} {'finds' if single else 'find'} a right hit for {', '.join(found)}"
 
 
@@ -168,14 +182,11 @@ def _doubts(measured: Measured) -> Iterator[tuple[str, Tone]]:
         count = "1 question that failed counts" if failed == 1 else f"{failed} questions that failed count"
         yield f"{count} as the worst answer", "bad"
     if measured.untimed:
-        count = "1 question" if measured.untimed == 1 else f"{measured.untimed} questions"
-        yield f"{count} failed when it was timed", "bad"
+        yield f"{counted(measured.untimed)} failed when timed", "bad"
     for gate in metrics.gates:
         if gate.status in ("fail", "cannot-tell"):
-            yield (
-                f"not to be relied on: the gate on {gate.name} fails ({shortened(gate_words(gate.observed), 80)})",
-                "bad",
-            )
+            why = shortened(gate_words(gate.observed), 80)
+            yield f"not to be relied on: the protocol's gate on {gate.name} fails ({why})", "bad"
     if measured.busy and measured.busy_counts:
         yield "the machine was not quiet, as it was asked to be", "bad"
     for detail in mattering(metrics.deviations):
@@ -196,9 +207,9 @@ def _doubts_of_figure(metrics: Metrics, estimate: EstimatePart) -> Iterator[tupl
     if chance is not None and (value if estimate.low is None else estimate.low) <= chance:
         yield "that is no more than chance would find", "open" if value > chance else "bad"
     if retrieval.short_questions:
-        yield f"{retrieval.short_questions} questions got fewer hits than there were to get", "open"
+        yield f"{counted(retrieval.short_questions)} got fewer hits than there were to get", "open"
     if estimate.n < FEW:
-        yield f"{estimate.n} {'question is' if estimate.n == 1 else 'questions are'} too few to rely on", "open"
+        yield f"{counted(estimate.n)} {'is' if estimate.n == 1 else 'are'} too few to rely on", "open"
     elif estimate.low is not None and estimate.high is not None and estimate.high - estimate.low > WIDE:
         yield f"{estimate.n} questions leave it open between {share(estimate.low)} and {share(estimate.high)}", "open"
     if (estimate.saturated or 0.0) >= SATURATED:

@@ -25,9 +25,8 @@ def stage_document(result: Result, way: Way | None, chosen: str | None, prices: 
     pipeline = result.metrics.pipeline
     if pipeline is None:
         raise InputError(
-            f"{result.folder} has no stages",
+            f"{result.folder} was run without a pipeline, so it has no stages",
             expected="a result that was made by a pipeline",
-            found="a search alone, which is a run without a pipeline, with or without a file",
             remedy="make one with `recallbench run CORPUS --pipeline FILE`, of more stages than a search",
         )
     asked = result.metrics.retrieval.asked

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
+from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.reports.cells import figure, milliseconds
+from recallbench.reports.conclusions.names import NAMED
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.sweep.applying import K, applied
 from recallbench.reports.sweep.words import named
@@ -45,8 +48,12 @@ def conclusion(
         then = f"keep it, and hold it in CI: {run}; then recallbench gate --init"
     elif better:
         then = f"keep the {BASELINE}, or hold {chosen.name} against it: {run}"
+    elif _is_undecided(document, chosen):
+        then = _more_questions(document, corpus)
     elif not sure:
-        then = f"try it on other questions before you rely on it: {run}"
+        other = "set" if is_set_name(document.corpus) else "corpus"
+        again = applied(document, chosen, "OTHER", file)
+        then = f"measure it on another {other} before you rely on it: {again}"
     else:
         then = f"{run}; then hold it in CI: recallbench gate --init"
     return Conclusion(
@@ -85,7 +92,45 @@ def _taken(document: SweepDocument, chosen: SweepPointPart, missed: str) -> str:
         better = "shown to be better" if (choice.gain_high or 0.0) < 0 else "seen better, which is not shown"
         keep = f"Keep the {BASELINE} where {measure} decides: held out it is {better}"
         return f"{keep}; of the points {named(chosen)}: {told}"
+    if _is_undecided(document, chosen):
+        return f"{_open(document)}; {named(chosen)} was seen best: {told}{_cheaper(document, chosen)}"
     return f"Take {named(chosen)}: {told}"
+
+
+def _open(document: SweepDocument) -> str:
+    """Return that no point can be chosen, and what the questions can't tell."""
+    choice, split = document.choice, document.split
+    # What can't be split is one cluster, however many questions it has.
+    count, unit = (1, "cluster") if split is None else (split.tuning_units, split.unit)
+    asked = f"{count:,} {unit}{'' if count == 1 else 's'}"
+    if len(choice.set) < 2:
+        return f"No point can be chosen: {asked} can't show any to be no worse by more than {choice.margin:g}"
+    first, last = choice.set[:NAMED], f"{len(choice.set) - NAMED} more"
+    names = [*first, last] if len(choice.set) > NAMED else first
+    return f"No point can be chosen: {asked} can't tell {', '.join(names[:-1])} and {names[-1]} apart"
+
+
+def _cheaper(document: SweepDocument, chosen: SweepPointPart) -> str:
+    cheapest = document.choice.cheapest
+    return f"; {cheapest} is cheaper" if cheapest not in (None, chosen.name) else ""
+
+
+def _more_questions(document: SweepDocument, corpus: str) -> str:
+    if is_set_name(document.corpus):
+        return f"label more questions: recallbench label {shlex.quote(corpus)}; then the same command again"
+    return "sweep a corpus with more questions (recallbench corpora), or your own (recallbench label DIR)"
+
+
+def _is_compared(document: SweepDocument) -> bool:
+    """Return whether there was another point to choose."""
+    return sum(point.passes and point.tuning is not None for point in document.measured) != 1
+
+
+def _is_undecided(document: SweepDocument, chosen: SweepPointPart) -> bool:
+    """Return whether the point is only the one seen best of several, and nothing else speaks against it."""
+    choice = document.choice
+    seen_worse = bool(choice.missed) or (choice.gain is not None and choice.gain < 0)
+    return not (choice.shown or seen_worse or _is_baseline(document, chosen)) and _is_compared(document)
 
 
 def _is_baseline(document: SweepDocument, chosen: SweepPointPart) -> bool:
@@ -113,19 +158,21 @@ def _believed(document: SweepDocument, chosen: SweepPointPart) -> list[str]:
     """Return whether the choice can be believed: whether it is shown, what is held out, and what disturbed it."""
     choice = document.choice
     dropped = sum(point.dropped_after is not None for point in document.points)
-    if sum(point.passes and point.tuning is not None for point in document.measured) == 1:
+    if not _is_compared(document):
         told = ["no other point could be chosen, so that nothing was compared"]
         if dropped:
             told = [f"the race told {dropped} other{'s' if dropped > 1 else ''} from it, {choice.confidence:.0%} sure"]
     elif choice.shown:
         told = [f"the fastest shown to be no worse than any other by more than {choice.margin:g}"]
+    elif _is_undecided(document, chosen):
+        told = []
     else:
         told = [
             f"only the one seen best: not shown to be no worse by more than {choice.margin:g}, so luck may have made it"
         ]
     if document.split is None:
         told.append("no question is held out, so its worth is flattered by the choice")
-    elif not document.split.chooses:
+    elif not document.split.chooses and told:
         told.append("the questions are too few to choose by")
     if choice.gain_low is not None and choice.gain_high is not None and choice.gain_low <= 0 <= choice.gain_high:
         told.append(f"that it differs from the {BASELINE} is not shown")

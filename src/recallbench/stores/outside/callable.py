@@ -59,7 +59,7 @@ _NOT_PARAMETERS = (CALL.name, "dsn")
 class CallableStore(Store):
     """Searches with the user's class or function, and accepts no answer that would make a number wrong."""
 
-    summary: ClassVar[str] = "a memory of your own, as module:name"
+    summary: ClassVar[str] = "a memory of your own that --call names; --store python:module:Class is the usual way"
     options: ClassVar[tuple[StoreOption, ...]] = (CALL,)
     outside: ClassVar[bool] = True
     grows: bool = True

@@ -156,6 +156,8 @@ def _named(
         return (own if _is_id(own) else object()), id, True
     found, name = known.find(named, before)
     if found is None:
+        if _is_row(hit) and isinstance(named, float) and known.find(hit[1])[0] is not None:
+            raise contract.broken(query, "pairs of (id, score)", f"({named!r}, {hit[1]!r:.80}), which is (score, id)")
         raise contract.broken(query, known.expected, f"{name!r:.80}, {_kind(name)}")
     own = known.own_name(named)
     return (found, found, False) if own is None else (own, found, True)

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from recallbench.errors import UsageError
 from recallbench.escaping.terminal import shortened
 from recallbench.stores.outside.answer import GO_ON, Contract, question_of
-from recallbench.stores.outside.class_answer import HITS, KnownItems, Reading, read_answer
+from recallbench.stores.outside.class_answer import KnownItems, Reading, read_answer
 from recallbench.stores.outside.held_bytes import held_bytes
 from recallbench.stores.outside.method import OF_ITEMS, OF_QUERIES, Method
 from recallbench.stores.outside.own_code import OwnCode
@@ -58,7 +58,7 @@ class ClassMemory:
             raise UsageError(
                 f"`{code.name}` can't be used as a memory",
                 expected=NEEDED,
-                found=f"the methods {', '.join(own)}" if own else "no methods",
+                found=(f"the methods {', '.join(own)}" if own else "no methods") + _lacking(adding, kind),
                 remedy="add them, or derive a class that has them:\n"
                 f"class Memory({kind.__name__}):\n"
                 "    def add(self, id, text): ...\n"
@@ -159,7 +159,6 @@ class ClassMemory:
             f"searching for {question_of(query)}",
             self._search.bound(instance, values),
             lambda answer: read_answer(answer, query, k, known, self._contract, cut=cut),
-            expected=HITS,
             otherwise=f"; {GO_ON}",
         )
 
@@ -232,6 +231,12 @@ class ClassMemory:
             return read(answer)
 
         return self._code.call(doing, finished, **more)
+
+
+def _lacking(adding: str | None, kind: Any) -> str:
+    """Return which of the two methods is missing, where the other one is there."""
+    searches = callable(getattr(kind, "search", None))
+    return "" if searches == (adding is not None) else "; add is missing" if searches else "; search is missing"
 
 
 class ClassSearcher:

@@ -92,7 +92,6 @@ class FunctionSearcher:
         return self._code.call(
             f"searching for {question_of(query)}",
             answered,
-            expected="a list of (id, score) pairs",
             otherwise=f"; {GO_ON}",
         )
 

@@ -44,7 +44,7 @@ class OwnCode:
         stated = (getattr(module, "__version__", None) for module in (self.module, package))
         return f"{self.name} ({next(filter(None, stated), NO_VERSION)})"
 
-    def call(self, doing: str, act: Callable[[], T], *, expected: str = "", otherwise: str = "") -> T:
+    def call(self, doing: str, act: Callable[[], T], *, otherwise: str = "") -> T:
         """Return the result of `act`; raises InputError, with the lines of the user's code, where it fails or is late.
 
         `otherwise` is what else its user can do about it.
@@ -65,7 +65,6 @@ class OwnCode:
         except BaseException as error:  # one that was cancelled or wants to leave has failed as well
             raise InputError(
                 f"`{self.name}` failed while {doing}",
-                expected=expected,
                 found=f"{type(error).__name__}: {error}",
                 remedy=f"mend the {self.noun}; nothing of this run was written{otherwise}",
                 traceback=user_traceback(error),
