@@ -216,6 +216,10 @@ def test_bad_input(repository: Path) -> None:
     assert "nowhere" in refused("nowhere")
     assert "results" in refused("results")
     assert "no.md" in refused("--check", "no.md")
+    assert refused("HISTORY.md") == (
+        "recallbench: HISTORY.md is not a result folder\n  expected: a folder that `recallbench run` wrote\n"
+        "  found: a file\n  what to do: for a text: recallbench cite --check HISTORY.md\n"
+    )
     (repository / "bytes.md").write_bytes(b"recall@10 0.93 \xff\n")
     assert "UTF-8" in refused("--check", "bytes.md")
     assert "is part of a result" in refused("--check", "results/r/report.md")
