@@ -368,7 +368,9 @@ def test_each_format_has_the_word_and_every_check(result: Path) -> None:
     assert lines[0] == "folder,outcome,status,check,name,observed,required"
     assert lines[1].startswith('result,"holds, not committed",pass,RB-FILES,files,')
     assert len(lines) == 1 + 51
-    assert sheet.stderr.strip().endswith("next: commit it, then recallbench audit result")
+    assert sheet.stderr.strip().endswith(
+        "(git init; git add result; git commit -m result), then recallbench audit result"
+    )
     marked = recallbench("audit", "result", "--format", "markdown", "--failures", cwd=repository).stdout
     assert (
         "| result | holds, not committed | pending | RB-COMMITTED | artefacts present | the folder is in no " in marked
