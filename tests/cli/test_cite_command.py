@@ -164,6 +164,23 @@ def test_an_altered_citation_is_named_with_its_line(repository: Path) -> None:
     assert document["holds"] is False
 
 
+def test_what_a_text_lacks_is_told_once_with_what_adds_it(repository: Path) -> None:
+    (repository / "NOTES.md").write_text("- recall_any@10 0.8454; results/r\n- mrr@50 0.4575; results/r\n")
+    code, out, _ = cited(repository, "--check", "NOTES.md")
+    assert (code, out) == (
+        1,
+        "NOTES.md:1: wrong: recall_any@10 0.8454: r has 0.8354\n"
+        "NOTES.md:2: right but undisclosed: mrr@50 0.4575\n"
+        "NOTES.md: results/r, in lines 1, 2:\n"
+        "  r is not CANONICAL, and the text does not tell its deviations: corpus: canary-locomo is no registered "
+        "corpus; store: bm25 instead of pgmnemo\n"
+        "  the text does not name the corpus: canary-locomo\n"
+        "  what to add: recallbench cite results/r --as-deviation prints the words\n\n"
+        "NOTES.md: 2 figures: 1 right but undisclosed, 1 wrong; 2 may not stand as they do; next: mend NOTES.md:1 "
+        "first: r has 0.8354\n",
+    )
+
+
 def test_a_folder_that_was_changed_supports_nothing(repository: Path) -> None:
     note = repository / "NOTES.md"
     note.write_text(cited(repository, "results/r", "--as-deviation")[1])
