@@ -221,7 +221,7 @@ def test_a_note_common_to_several_folders_is_printed_once(results: Path, tmp_pat
     assert note.startswith("note: nights/n71, nights/n42, nights/n13, nights/n84, nights/n55: measures at 10 or less")
     # A note of a single folder names that folder.
     assert "note: nights/n42: 11 questions were answered with fewer hits" in printed
-    assert "no difference can be shown: n/a (4 clusters: sign flips reach no p of .05 below 6)" in printed
+    assert "no difference can be shown: 4 clusters are too few (6 are needed)" in printed
     assert "no difference shown" not in printed
 
 
