@@ -149,6 +149,7 @@ READERS: dict[str, Reader] = {
     "docs/audit.md": Reader(prepare=checkout, marked=True),
     "docs/canary.md": Reader(prepare=canary),
     "docs/choosing-k.md": Reader(prepare=team),
+    "docs/compare.md": Reader(marked=True),
     "docs/ci-gate.md": Reader(prepare=nights),
     "docs/hub-sets.md": Reader(prepare=benchmark),
     "docs/matching.md": Reader(prepare=expected_texts),
