@@ -70,11 +70,12 @@ def more_of_the_team(folder: Path) -> None:
 
 
 def own_data(folder: Path) -> None:
-    """A log, its labels, documents that answer nothing, answers in a sheet, and chats."""
+    """A log, its labels, documents that answer nothing, questions in a file, answers in a sheet, and chats."""
     jsonl(folder / "more.jsonl", [{"_id": f"m{i}", "text": f"Nothing of that, {i}."} for i in range(30)])
     recalls = [{"query": f"question {i % 7}", "ids": [f"d{i % 3}", "d9"], "kind": "fact"} for i in range(20)]
     jsonl(folder / "recalls.jsonl", recalls)
     jsonl(folder / "labels.jsonl", [{"query": f"question {i}", "relevant": ["d9"], "kind": "fact"} for i in range(7)])
+    (folder / "questions.txt").write_text("When does the ferry leave?\n")
     (folder / "answers.csv").write_text("query,relevant,scope\nWhere does it rain?,d2,trips\n")
     shutil.copy(FOLDER / "locomo.json", folder / "chats.json")
 
