@@ -22,12 +22,13 @@ GIT = ("git", "-c", "user.name=Reader", "-c", "user.email=reader@example.org", "
 
 
 class Reader(NamedTuple):
-    """The files of a document's JSON blocks by their names, and what is made beside them."""
+    """The files of a document's JSON blocks by their names, what is made beside them, and whether a home is, too."""
 
     json_names: tuple[str, ...] = ()
     prepare: Callable[[Path], object] = lambda folder: None
     settings: Mapping[str, str] = {}
     marked: bool = False
+    home: bool = False
 
     def sit_down(self, text: str, folder: Path) -> None:
         """Make the folder that the commands are run in."""
@@ -156,7 +157,7 @@ READERS: dict[str, Reader] = {
     "docs/matching.md": Reader(prepare=expected_texts),
     "docs/own-data.md": Reader(TEAM, own_data),
     "docs/rankings.md": Reader(("gold.jsonl",), ranked),
-    "docs/release-citation.md": Reader(prepare=checkout, marked=True),
+    "docs/release-citation.md": Reader(prepare=checkout, marked=True, home=True),
     "docs/site.md": Reader(prepare=board, marked=True),
     "docs/pipelines.md": Reader(prepare=scripts, settings={"RECALLBENCH_LIMIT": "3"}, marked=True),
     "docs/sweeps.md": Reader(prepare=scripts, marked=True),
