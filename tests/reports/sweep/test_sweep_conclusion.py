@@ -14,6 +14,7 @@ from recallbench.results.sweep.document import SweepDocument
 from recallbench.results.sweep.stability_part import RepeatedFigurePart, StabilityPart
 
 RUN = "recallbench run locomo --store pgvector --set ef_search=40"
+INTO = f"{RUN} --folder results/p1"
 TAKEN = "Take p1 (set.ef_search = 40): held-out recall_any@10 0.9000 (0.8500 to 0.9300), n 80"
 SEEN = TAKEN.replace("Take p1", "p1").replace("):", ") was seen best:")
 OTHER = RUN.replace("locomo", "OTHER")
@@ -95,7 +96,7 @@ BUSY = {
             swept(),
             0,
             f"{TAKEN}, +0.0500 (+0.0100 to +0.0900) against the baseline, p95 2.5 ms, 0.457 USD/1000; {SHOWN}; next: "
-            f"{RUN}; then hold it in CI: recallbench gate --init",
+            f"{INTO}; then hold it in CI: recallbench gate results/p1 --init",
             "good",
         ),
         (
@@ -149,7 +150,7 @@ BUSY = {
             0,
             "No point is seen better than the baseline: p1 (set.ef_search = 40) is the same system, held-out "
             f"recall_any@10 0.9000 (0.8500 to 0.9300), n 80, p95 2.5 ms, 0.457 USD/1000; {SHOWN}; next: keep it, and "
-            f"hold it in CI: {RUN}; then recallbench gate --init",
+            f"hold it in CI: {INTO}; then recallbench gate results/p1 --init",
             "good",
         ),
         (
@@ -241,6 +242,7 @@ def test_a_point_is_measured_by_a_command_as_far_as_options_go(
 
 def test_a_point_of_your_own_data_is_measured_by_evaluate() -> None:
     document = swept(corpus=f"labelled/team@{'0' * 64}")
-    assert applied(document, document.points[0], "my team", Path("tune.toml")) == (
-        "recallbench evaluate 'my team' --store pgvector --set ef_search=40"
-    )
+    command = "recallbench evaluate 'my team' --store pgvector --set ef_search=40"
+    assert applied(document, document.points[0], "my team", Path("tune.toml")) == command
+    into = applied(document, document.points[0], "my team", Path("tune.toml"), "my results")
+    assert into == f"{command} --folder 'my results'"

@@ -12,6 +12,7 @@ from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.sweep.applying import K, applied
 from recallbench.reports.sweep.words import named
 from recallbench.results.environment import recorded_load
+from recallbench.results.folder import folder_word
 from recallbench.results.metrics import EstimatePart
 from recallbench.results.sweep.document import BASELINE, SweepDocument, SweepPointPart
 
@@ -37,6 +38,8 @@ def conclusion(
     missed = ", ".join(gate.gate for gate in choice.missed)
     better = choice.gain is not None and choice.gain < 0
     run = applied(document, chosen, corpus, file)
+    folder = f"results/{folder_word(chosen.name)}"
+    gated = applied(document, chosen, corpus, file, folder), f"recallbench gate {shlex.quote(folder)} --init"
     held = document.split is not None and document.split.chooses
     known = choice.gain is None or choice.gain_low is not None or _is_baseline(document, chosen)
     sure = choice.shown and held and known
@@ -45,7 +48,7 @@ def conclusion(
     elif not document.is_whole:
         then = AGAIN
     elif _is_baseline(document, chosen):
-        then = f"keep it, and hold it in CI: {run}; then recallbench gate --init"
+        then = f"keep it, and hold it in CI: {'; then '.join(gated)}"
     elif better:
         then = f"keep the {BASELINE}, or hold {chosen.name} against it: {run}"
     elif _is_undecided(document, chosen):
@@ -55,7 +58,7 @@ def conclusion(
         again = applied(document, chosen, "OTHER", file)
         then = f"measure it on another {other} before you rely on it: {again}"
     else:
-        then = f"{run}; then hold it in CI: recallbench gate --init"
+        then = "; then hold it in CI: ".join(gated)
     return Conclusion(
         _taken(document, chosen, missed),
         "; ".join([*_believed(document, chosen), *lost]),
