@@ -276,7 +276,7 @@ def test_a_dry_run_asks_little_and_says_what_the_whole_takes(tmp_path: Path) -> 
     assert blank == ""
     assert last.startswith("The sweep takes about 0:0")
     assert last.endswith(
-        "less what a race saves; estimated from 20 questions a point; next: the same command without --dry-run"
+        "less what a race saves; estimated from 20 questions a point; next: recallbench sweep tune.toml"
     )
     told = json.loads(recallbench("sweep", "tune.toml", "--dry-run", "--json", "-q", cwd=tmp_path).stdout)
     assert [point["kept"] for point in told["points"]] == [False, False, True, True, True]

@@ -12,6 +12,7 @@ from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, Whole, argument, command, flag, option
 from recallbench.cli.printing import show
 from recallbench.cli.settings_file import take_settings
+from recallbench.cli.typed_command import typed_command
 from recallbench.confidential import without_secrets
 from recallbench.corpora.labelled_sets import options as labelled_options
 from recallbench.corpora.matching import options as matching_options
@@ -205,7 +206,7 @@ def _rehearsed(name: str, rehearsal: Rehearsal) -> Printed:
         Conclusion(
             f"{lost}The sweep takes about {minutes}:{seconds:02d}{embedding}{with_}, less what a race saves",
             "; ".join([f"estimated from {rehearsal.questions} questions a point", *left_out(rehearsal.left_out)]),
-            "mend the points that failed" if failed else "the same command without --dry-run",
+            "mend the points that failed" if failed else typed_command().again("--dry-run"),
             tone="bad" if failed else "good",
         ),
     )
