@@ -115,7 +115,7 @@ def test_a_point_that_fails_is_named_and_the_others_go_on(tmp_path: Path) -> Non
     assert first["estimate"] is None
     assert second["estimate"]["n"] == 20
     assert "p1 (set.broken = 1) failed: " in done.stdout
-    assert "; 1 of 2 points failed; next: the same command tries those alone again\n" in done.stdout
+    assert f"; 1 of 2 points failed; next: try those alone: recallbench {' '.join(words)}\n" in done.stdout
     (tmp_path / "memory.py").write_text(FAILING.replace("if broken:", "if False:"))
     assert recallbench(*words, cwd=tmp_path).returncode == 0
     assert [point["kept"] for point in document(tmp_path, -1)["points"]] == [False, True]

@@ -120,8 +120,8 @@ RELIED = (
         (
             [level(1, None), level(2, 700.0, void=True, why_void="the lag", machine=UNQUIET)],
             f"{FULL}; no p95 can be told: 700 a second is void; don't rely on all of these "
-            "times: the generator lagged in 1 of 2 levels (the lag), and the machine was not quiet in 1 of 2; next: ask at 70% of the capacity on a quiet machine: "
-            f"{AGAIN} --rates 700 --require-quiet",
+            "times: the generator lagged in 1 of 2 levels (the lag), and the machine was not quiet in 1 of 2; next: "
+            f"ask at 70% of the capacity on a quiet machine: {AGAIN} --rates 700 --require-quiet",
             "open",
         ),
         (

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from recallbench.reports.printing.typed_command import TypedCommand
 from recallbench.reports.sweep.applying import applied
 from recallbench.reports.sweep.conclusion import conclusion
 from recallbench.results.metrics import EstimatePart
@@ -115,7 +116,7 @@ BUSY = {
             0,
             f"No point can be chosen: 1 cluster can't tell p1, p2, p3 and 2 more apart; {SEEN}, p95 2.5 ms, 0.457 "
             "USD/1000; no question is held out, so its worth is flattered by the choice; next: label more questions: "
-            "recallbench label locomo; then the same command again",
+            "recallbench label locomo; then recallbench sweep tune.toml 'my team'",
             "open",
         ),
         (
@@ -166,8 +167,8 @@ BUSY = {
                   choice=choice(gain=None, gain_low=None, gain_high=None, gates=[gate(outcome="inconclusive")])),
             0,
             f"{TAKEN}, p95 2.5 ms, 0.457 USD/1000; no other point could be chosen, so that nothing was compared; held "
-            "out it seems to miss p95 < 2ms, which is not shown; 1 of 2 points failed; next: the same command tries "
-            "those alone again",
+            "out it seems to miss p95 < 2ms, which is not shown; 1 of 2 points failed; next: try those alone: "
+            "recallbench sweep tune.toml 'my team'",
             "bad",
         ),
         (
@@ -198,8 +199,14 @@ BUSY = {
 def test_a_sweep_ends_with_the_point_to_take_and_whether_to_believe_it(
     document: SweepDocument, combinations: int, text: str, tone: str
 ) -> None:
-    concluded = conclusion(document, "locomo", combinations=combinations)
+    typed = TypedCommand(("recallbench", "sweep"), (("tune.toml",), ("my team",)))
+    concluded = conclusion(document, "locomo", combinations=combinations, command=typed)
     assert (str(concluded), concluded.tone) == (text, tone)
+
+
+def test_a_report_that_does_not_know_what_was_typed_says_the_same_command() -> None:
+    failed = point("p2", failure="the index is gone", passes=False, tuning=None)
+    assert conclusion(swept(point(), failed)).next == "try those alone: the same command again"
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,8 @@ def sweep(
         show(_rehearsed(stated.name, rehearsal), format)
         return 1 if any(each.failure for each in rehearsal.points) else 0
     study = run_sweep(stated, file, run_options, choices, progress, date.today())
-    show(printed(study.document, study.folder, corpus or "CORPUS", file, study.left_out), format)
+    command = typed_command()
+    show(printed(study.document, study.folder, corpus or "CORPUS", file, study.left_out, command), format)
     return 0 if study.holds else 1
 
 
