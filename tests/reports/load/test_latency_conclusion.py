@@ -233,6 +233,7 @@ def test_of_two_systems_rates_are_held_to_the_slower_one() -> None:
     [
         (f"labelled/team@{'0' * 64}", "", "DIR --store pgvector"),
         ("locomo", "lexical > rrf", "locomo --pipeline FILE"),
+        (f"own/chats@{'0' * 64}+locomo", "", "CORPUS --store pgvector"),
     ],
 )
 def test_without_what_was_typed_it_names_corpus_and_system(corpus: str, pipeline: str, words: str) -> None:

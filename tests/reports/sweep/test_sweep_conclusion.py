@@ -200,7 +200,7 @@ def test_a_sweep_ends_with_the_point_to_take_and_whether_to_believe_it(
     document: SweepDocument, combinations: int, text: str, tone: str
 ) -> None:
     typed = TypedCommand(("recallbench", "sweep"), (("tune.toml",), ("my team",)))
-    concluded = conclusion(document, "locomo", combinations=combinations, command=typed)
+    concluded = conclusion(document, ("locomo",), combinations=combinations, command=typed)
     assert (str(concluded), concluded.tone) == (text, tone)
 
 
@@ -244,12 +244,12 @@ def test_a_point_is_measured_by_a_command_as_far_as_options_go(
         point(parameters=parameters, **more),
         environment={"options": {"store": "exact", "weights": "cosine", "index": None}},
     )
-    assert applied(document, document.points[0], "locomo", Path("pipelines/sweeps/tune.toml")) == command
+    assert applied(document, document.points[0], ("locomo",), Path("pipelines/sweeps/tune.toml")) == command
 
 
 def test_a_point_of_your_own_data_is_measured_by_evaluate() -> None:
     document = swept(corpus=f"labelled/team@{'0' * 64}")
     command = "recallbench evaluate 'my team' --store pgvector --set ef_search=40"
-    assert applied(document, document.points[0], "my team", Path("tune.toml")) == command
-    into = applied(document, document.points[0], "my team", Path("tune.toml"), "my results")
+    assert applied(document, document.points[0], ("my team",), Path("tune.toml")) == command
+    into = applied(document, document.points[0], ("my team",), Path("tune.toml"), "my results")
     assert into == f"{command} --folder 'my results'"

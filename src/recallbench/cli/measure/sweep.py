@@ -150,6 +150,9 @@ def sweep(
         seeds=seeds or 0,
         at_once=at_once,
     )
+    of_corpus = ("corpus_shape", "corpus_file", "name")
+    given = {f"--{name.replace('_', '-')}": str(others[name]) for name in of_corpus if others[name] is not None}
+    named = (*([corpus] if corpus else []), *(word for words in given.items() for word in words))
     run_options = obtain_corpus(corpus, others, progress)
     if dry_run:
         rehearsal = dry_sweep(stated, file, run_options, choices, progress)
@@ -157,7 +160,7 @@ def sweep(
         return 1 if any(each.failure for each in rehearsal.points) else 0
     study = run_sweep(stated, file, run_options, choices, progress, date.today())
     command = typed_command()
-    show(printed(study.document, study.folder, corpus or "CORPUS", file, study.left_out, command), format)
+    show(printed(study.document, study.folder, named, file, study.left_out, command), format)
     return 0 if study.holds else 1
 
 

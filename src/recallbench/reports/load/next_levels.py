@@ -66,7 +66,9 @@ def next_levels(document: LatencyDocument, untold: Sequence[SaturationPart], com
 
 def stated_command(document: LatencyDocument) -> TypedCommand:
     """Return the command of the study's corpus and stores, where nobody knows what else was typed."""
-    words: list[tuple[str, ...]] = [("DIR" if is_set_name(document.corpus) else document.corpus.partition("@")[0],)]
+    # A file of one's own has its hash in the name, which is none to be typed.
+    corpus = "DIR" if is_set_name(document.corpus) else "CORPUS" if "@" in document.corpus else document.corpus
+    words: list[tuple[str, ...]] = [(corpus,)]
     for system, store, pipeline in zip(
         document.systems, ("--store", "--against"), ("--pipeline", "--against-pipeline"), strict=False
     ):

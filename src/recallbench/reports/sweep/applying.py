@@ -19,14 +19,16 @@ TOKENS = " at "
 """Behind the name of an encoder that reads another number of tokens than is registered."""
 
 
-def applied(document: SweepDocument, point: SweepPointPart, corpus: str, file: Path, folder: str | None = None) -> str:
-    """Return the command that measures a point on this corpus; `file` is the sweep's, where its pipelines count from.
+def applied(
+    document: SweepDocument, point: SweepPointPart, corpus: tuple[str, ...], file: Path, folder: str | None = None
+) -> str:
+    """Return the command that measures a point; `file` is the sweep's, where its pipelines count from.
 
-    Its result goes into `folder`, where one is named. What a point changes within a pipeline is named for its user to
-    write into the pipeline's file: no option has it.
+    `corpus` are the words that name it. The result goes into `folder`, where one is named. What a point changes within
+    a pipeline is named for its user to write into the pipeline's file: no option has it.
     """
     into = ["--folder", folder] if folder is not None else []
-    words = ["recallbench", "evaluate" if is_set_name(document.corpus) else "run", corpus]
+    words = ["recallbench", "evaluate" if is_set_name(document.corpus) else "run", *corpus]
     stated: Mapping[str, Any] = document.environment.get("options", {})
     within = {name: value for name, value in point.parameters.items() if not _is_option(name)}
     if within or (point.pipeline and PIPELINE not in point.parameters):

@@ -20,14 +20,15 @@ from recallbench.results.sweep.document import BASELINE, SweepDocument, SweepPoi
 
 def conclusion(
     document: SweepDocument,
-    corpus: str = "CORPUS",
+    corpus: tuple[str, ...] = ("CORPUS",),
     file: Path = Path("sweep.toml"),
     combinations: int = 0,
     command: TypedCommand | None = None,
 ) -> Conclusion:
     """Return which point to take, whether one can believe it, and what to do next.
 
-    `corpus` and `file` are as they were typed, and so is `command`; so many `combinations` can't be measured.
+    `corpus`, the words that name it, `file` and `command` are as they were typed; so many `combinations` can't be
+    measured.
     """
     same = "the same command again" if command is None else command.again()
     those_again = f"try those alone: {same}"
@@ -60,7 +61,7 @@ def conclusion(
         then = _more_questions(document, corpus, same)
     elif not sure:
         other = "set" if is_set_name(document.corpus) else "corpus"
-        again = applied(document, chosen, "OTHER", file)
+        again = applied(document, chosen, ("OTHER",), file)
         then = f"measure it on another {other} before you rely on it: {again}"
     else:
         then = "; then hold it in CI: ".join(gated)
@@ -123,9 +124,9 @@ def _cheaper(document: SweepDocument, chosen: SweepPointPart) -> str:
     return f"; {cheapest} is cheaper" if cheapest not in (None, chosen.name) else ""
 
 
-def _more_questions(document: SweepDocument, corpus: str, same: str) -> str:
+def _more_questions(document: SweepDocument, corpus: tuple[str, ...], same: str) -> str:
     if is_set_name(document.corpus):
-        return f"label more questions: recallbench label {shlex.quote(corpus)}; then {same}"
+        return f"label more questions: recallbench label {shlex.join(corpus)}; then {same}"
     return "sweep a corpus with more questions (recallbench corpora), or your own (recallbench label DIR)"
 
 

@@ -37,11 +37,12 @@ def web_page(document: SweepDocument) -> str:
 
 
 def printed(
-    document: SweepDocument, folder: Path, corpus: str, file: Path, combinations: int, command: TypedCommand
+    document: SweepDocument, folder: Path, corpus: tuple[str, ...], file: Path, combinations: int, command: TypedCommand
 ) -> Printed:
     """Return what `recallbench sweep` prints: what follows from it is its last line.
 
-    `corpus` and `file` are as they were typed, and so is `command`; so many `combinations` can't be measured.
+    `corpus`, the words that name it, `file` and `command` are as they were typed; so many `combinations` can't be
+    measured.
     """
     further = [*slice_tables(document), sensitivity_table(document), stability_table(document)]
     parts: list[Part] = [
