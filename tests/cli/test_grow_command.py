@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,9 @@ import pytest
 from commandline import recallbench
 from labelled_sets import EXPECTING, SAYING, beir, jsonl, short
 from loopback_hub import LoopbackHub
+from recallbench.cli.measure.grow import grow
+from recallbench.cli.measure.latency import latency
+from recallbench.reports.growth.conclusion import OF_GROW
 
 
 def test_a_corpus_grows_by_its_other_haystacks(tmp_path: Path) -> None:
@@ -79,6 +83,43 @@ def test_a_corpus_that_cannot_grow_is_refused(tmp_path: Path) -> None:
     assert "500x left out: there are documents for 3x, which stands in the last row." in limited.stdout
     for factors in ("0", "two", "1,,2", "-1"):
         assert recallbench("grow", "team", f"--factors={factors}", cwd=tmp_path).returncode == 2
+
+
+def test_what_it_says_next_can_be_pasted(tmp_path: Path) -> None:
+    beir(tmp_path / "my team")
+    jsonl(tmp_path / "more.jsonl", [{"_id": f"x{i}", "text": f"Something else, number {i}."} for i in range(30)])
+    words = ("my team", "--store", "bm25", "--distractors", "more.jsonl", "-q", "--plot", "a.svg")
+    done = recallbench("grow", *words, "--factors", "1", cwd=tmp_path)
+    again = done.stdout.splitlines()[-1].partition("; next: ")[2]
+    assert again == ("recallbench grow 'my team' --store bm25 --distractors more.jsonl -q --plot a.svg --factors 1,2,5")
+    grown = recallbench(*shlex.split(again)[1:], cwd=tmp_path)
+    assert grown.returncode == 0
+    # A busy machine asks for the same again; else the times under load are next, which have options of their own.
+    then = grown.stdout.splitlines()[-1].partition("; next: ")[2]
+    if "the machine was busy" in grown.stdout:
+        assert then == f"on a quiet machine: {again} --require-quiet"
+    else:
+        load = "recallbench latency 'my team' --store bm25 --distractors more.jsonl -q --sizes 1,5"
+        assert then == f"the p95 under load: {load}"
+
+
+def test_latency_has_every_option_of_grow_that_it_is_handed() -> None:
+    options = [{name for param in command.params for name in param.opts} for command in (grow, latency)]
+    assert options[0] - options[1] == set(OF_GROW)
+
+
+def test_the_next_command_holds_no_login(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "class Memory:\n    def __init__(self, password=''):\n        self.ids = []\n"
+        "    def add(self, id, text):\n        self.ids.append(id)\n"
+        "    def search(self, query, k):\n        return self.ids[:k]\n"
+    )
+    secret = "it's Tr0ub4dor&3"
+    words = ("--store", "python:mine:Memory", "--set", f"password={secret}", "--limit", "5", "--factors", "1")
+    done = recallbench("grow", "canary-locomo", *words, "-q", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "; next: recallbench grow canary-locomo --store python:mine:Memory --set " in done.stdout
+    assert "Tr0ub4dor" not in done.stdout + done.stderr
 
 
 def test_factors_without_documents_are_named_in_every_format(tmp_path: Path) -> None:

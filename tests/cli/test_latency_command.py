@@ -70,6 +70,26 @@ def test_a_store_is_asked_up_to_saturation_and_then_at_shares_of_it(tmp_path: Pa
     assert "void: the p99 of the generator's own lag is over 1 ms, or over 5% of the p50" in report
 
 
+def test_a_rate_far_from_the_capacity_tells_no_p95_and_the_next_one_can_be_pasted(tmp_path: Path) -> None:
+    words = ("latency", "canary-locomo", "--store", "bm25", "--clients", "1", "--rates", "1", *SHORT)
+    done = recallbench(*words, cwd=tmp_path)
+    assert done.returncode == 0
+    (folder,) = (tmp_path / "out").iterdir()
+    (capacity,) = read_latency(folder).saturation
+    last = done.stdout.splitlines()[-1]
+    assert "; no p95 can be told: 1 a second is " in last
+    assert " p95 is " not in last
+    typed = f"recallbench latency canary-locomo --store bm25 --clients 1 {' '.join(SHORT)} --rates "
+    again = last.partition("; next: ")[2].partition(": ")[2]
+    assert again.startswith(typed)
+    rate, _, quiet = again.removeprefix(typed).partition(" ")
+    assert float(rate) == pytest.approx(0.7 * capacity.rate, rel=0.05)
+    assert quiet in ("", "--require-quiet")
+    assert recallbench(*typed.split()[1:], rate, cwd=tmp_path).returncode == 0
+    later = max((tmp_path / "out").iterdir(), key=lambda path: path.stat().st_mtime)
+    assert [row.rate for row in read_latency(later).rows if row.rate is not None] == [float(rate)]
+
+
 @pytest.mark.marked
 def test_two_systems_are_asked_in_turns_at_one_rate(tmp_path: Path) -> None:
     (tmp_path / "memory.py").write_text(STALLING.replace("CALL", "pass"))

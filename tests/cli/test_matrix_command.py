@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -186,7 +187,8 @@ def test_a_cell_that_fails_is_named_and_the_others_go_on(workspace: Path) -> Non
     assert str(workspace) not in (folders(workspace)[0] / "matrix.json").read_text()
     assert done.stdout.endswith(
         "; 3 of 4 cells failed: python:enc:fails on labelled/team, python:enc:fails on locomo and python:enc:same on "
-        "locomo; next: the same command tries the cells that failed again\n"
+        "locomo; next: try the cells that failed: recallbench matrix "
+        f"{shlex.join([*words, '--out', 'out', '--no-download'])}\n"
     )
     assert recallbench("matrix", "--show", folders(workspace)[0], cwd=workspace).returncode == 1
 

@@ -115,7 +115,7 @@ def test_a_point_that_fails_is_named_and_the_others_go_on(tmp_path: Path) -> Non
     assert first["estimate"] is None
     assert second["estimate"]["n"] == 20
     assert "p1 (set.broken = 1) failed: " in done.stdout
-    assert "; 1 of 2 points failed; next: the same command tries those alone again\n" in done.stdout
+    assert f"; 1 of 2 points failed; next: try those alone: recallbench {' '.join(words)}\n" in done.stdout
     (tmp_path / "memory.py").write_text(FAILING.replace("if broken:", "if False:"))
     assert recallbench(*words, cwd=tmp_path).returncode == 0
     assert [point["kept"] for point in document(tmp_path, -1)["points"]] == [False, True]
@@ -143,11 +143,15 @@ def test_a_race_drops_what_is_worse_and_the_choice_is_told_by_questions_held_out
     assert " against the baseline, p95 0." in last
     assert "; the race told 2 others from it, 95% sure; that it differs from the baseline is not shown; " in last
     # What it says next can be pasted.
-    command = last.partition("; next: ")[2].partition("; then ")[0]
-    assert command == "recallbench evaluate team --store python:memory:open_memory --set hidden=0"
-    assert recallbench(*command.split()[1:], "--folder", "taken", "-q", cwd=tmp_path).returncode == 0
-    metrics = json.loads((tmp_path / "taken/metrics.json").read_text())
+    measure, gate = last.partition("; next: ")[2].split("; then hold it in CI: ")
+    system = "--store python:memory:open_memory --set hidden=0"
+    assert measure == f"recallbench evaluate team {system} --folder results/p2"
+    assert gate == "recallbench gate results/p2 --init"
+    assert recallbench(*measure.split()[1:], "-q", cwd=tmp_path).returncode == 0
+    metrics = json.loads((tmp_path / "results/p2/metrics.json").read_text())
     assert metrics["headline"][0]["estimate"]["value"] == 1.0
+    assert recallbench(*gate.split()[1:], cwd=tmp_path).returncode == 0
+    assert (tmp_path / "recallbench.toml").is_file()
     asked = sum(point["dropped_after"] or 120 for point in (first, second, third))
     assert swept["race"]["saved"] == 3 * 120 - swept["race"]["asked"] >= 3 * 120 - asked > 0
     # Asked everything, the same points have the same figures on the questions to choose by.
@@ -209,8 +213,8 @@ def test_a_part_that_is_too_small_to_choose_by_is_said_before(tmp_path: Path) ->
     assert "; no question is held out, so its worth is flattered by the choice; " in last
     assert "recall_any@k" not in last
     assert last.startswith("No point is seen better than the baseline: p4 (rrf.k = 60, k = 10) is the same system, ")
-    command = "recallbench run canary-locomo --pipeline FILE, where its file has rrf.k = 60"
-    assert last.endswith(f"; next: keep it, and hold it in CI: {command}; then recallbench gate --init")
+    command = "recallbench run canary-locomo --pipeline FILE --folder results/p4, where its file has rrf.k = 60"
+    assert last.endswith(f"; next: keep it, and hold it in CI: {command}; then recallbench gate results/p4 --init")
 
 
 @pytest.mark.parametrize(
@@ -272,7 +276,7 @@ def test_a_dry_run_asks_little_and_says_what_the_whole_takes(tmp_path: Path) -> 
     assert blank == ""
     assert last.startswith("The sweep takes about 0:0")
     assert last.endswith(
-        "less what a race saves; estimated from 20 questions a point; next: the same command without --dry-run"
+        "less what a race saves; estimated from 20 questions a point; next: recallbench sweep tune.toml"
     )
     told = json.loads(recallbench("sweep", "tune.toml", "--dry-run", "--json", "-q", cwd=tmp_path).stdout)
     assert [point["kept"] for point in told["points"]] == [False, False, True, True, True]

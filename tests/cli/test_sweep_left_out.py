@@ -33,7 +33,7 @@ def test_a_dry_run_counts_combinations_that_are_left_out(tmp_path: Path) -> None
     (tmp_path / "index.toml").write_text(RUN + swept)
     done = recallbench("sweep", "index.toml", "--dry-run", "-q", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "; 1 combination left out; next: the same command without --dry-run" in done.stdout.splitlines()[-1]
+    assert "; 1 combination left out; next: recallbench sweep index.toml -q" in done.stdout.splitlines()[-1]
 
 
 def test_a_value_that_goes_with_nothing_is_an_error(tmp_path: Path) -> None:

@@ -9,9 +9,14 @@ import pytest
 from recallbench.reports.comparison import DifferencePart
 from recallbench.reports.growth.conclusion import conclusion
 from recallbench.reports.growth.document import Growth, Size
+from recallbench.reports.printing.typed_command import TypedCommand
 from recallbench.results.metrics import EstimatePart
 
-UNDER_LOAD = "next: the p95 under load: recallbench latency with the same store and --sizes 1,5"
+TYPED = TypedCommand.read(
+    ("recallbench", "grow"), ["my team", "--factors=1,5", "--plot", "a.svg", "-q"], {"--factors", "--plot"}
+)
+UNDER_LOAD = "next: the p95 under load: recallbench latency 'my team' -q --sizes 1,5"
+GROW = "recallbench grow 'my team' --factors=1,5 --plot a.svg -q"
 
 
 def size(factor: int, value: float, p95: float | None, queries: int = 158, **more: str) -> Size:
@@ -32,8 +37,10 @@ def change(difference: float, p: float, **more: Any) -> DifferencePart:
     )  # fmt: skip
 
 
-def growth(*sizes: Size, left_out: tuple[int, ...] = (), changed: DifferencePart | None = None) -> Growth:
-    return Growth("locomo", "bm25", "1", "no embedder", 42, "it", "id", 0, 9, 0, 5, left_out, sizes, changed)
+def growth(
+    *sizes: Size, left_out: tuple[int, ...] = (), changed: DifferencePart | None = None, room: int = 5
+) -> Growth:
+    return Growth("locomo", "bm25", "1", "no embedder", 42, "it", "id", 0, 9, 0, room, left_out, sizes, changed)
 
 
 SMALL, LARGE = size(1, 0.9, 2.0), size(5, 0.85, 7.25)
@@ -52,15 +59,15 @@ SMALL, LARGE = size(1, 0.9, 2.0), size(5, 0.85, 7.25)
             growth(SMALL, size(5, 0.91, 1.0), left_out=(10,), changed=change(0.01, 0.3)),
             "recall_any@10 rises from 0.9000 at 1x to 0.9100 at 5x: +0.0100 (-0.0100 to +0.0300), 158 questions, p "
             "0.3000; p95 does not grow: from 2 to 1 ms; the change is not shown; one of 0.0300 is found four times in "
-            "five; no other load was seen; 10x left out: too few documents; next: --distractors FILE with documents "
-            "for 10x",
+            "five; no other load was seen; 10x left out: too few documents; next: give more documents "
+            f"to add: {GROW} --distractors FILE",
             "open",
         ),
         (
             growth(SMALL, size(5, 0.9, None, disturbed="x"), changed=change(0.0, 1.0, low=None, smallest_p=0.5)),
             "recall_any@10 is 0.9000 at 1x and 0.9000 at 5x: 0.0000, 158 questions, p 1.0000; no time was taken; 10 "
-            "clusters are too few to show any change; the machine was busy at 5x: don't rely on its times; next: the "
-            "same command with --require-quiet on a quiet machine",
+            "clusters are too few to show any change; the machine was busy at 5x: don't rely on its times; next: on "
+            f"a quiet machine: {GROW} --require-quiet",
             "open",
         ),
         (
@@ -84,11 +91,24 @@ SMALL, LARGE = size(1, 0.9, 2.0), size(5, 0.85, 7.25)
         ),
         (
             growth(SMALL),
-            "recall_any@10 is 0.9000 at 1x; one size tells nothing of growth; next: --factors 1,2,5",
+            "recall_any@10 is 0.9000 at 1x; one size tells nothing of growth; next: recallbench grow 'my "
+            "team' --plot a.svg -q --factors 1,2,5",
+            "open",
+        ),
+        (
+            growth(SMALL, room=4),
+            "recall_any@10 is 0.9000 at 1x; one size tells nothing of growth; next: recallbench grow 'my team' --plot "
+            "a.svg -q --factors 1,2",
+            "open",
+        ),
+        (
+            growth(SMALL, left_out=(2,), room=1),
+            "recall_any@10 is 0.9000 at 1x; one size tells nothing of growth; next: give more documents to add: "
+            f"{GROW} --distractors FILE",
             "open",
         ),
     ],
 )
 def test_sizes_end_with_how_far_recall_falls_and_p95_grows(grown: Growth, text: str, tone: str) -> None:
-    concluded = conclusion(grown)
+    concluded = conclusion(grown, TYPED)
     assert (str(concluded), concluded.tone) == (text, tone)

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from recallbench.reports.load.conclusion import conclusion
+from recallbench.reports.load.next_levels import stated_command
 from recallbench.reports.load.page import page, printed
 from recallbench.reports.load.tables import level_table
+from recallbench.reports.printing.typed_command import TypedCommand
 from recallbench.results.load.levels import LatencyDocument
 
 QUIET = {
@@ -21,6 +23,9 @@ QUIET = {
     "words": "Quiet machine.",
 }
 SATURATES = "The store saturates at 2 clients with 1000 answers a second; at 700 a second (70% of that)"
+TYPED = TypedCommand.read(
+    ("recallbench", "latency"), ["my team", "--at", ".5", "--seconds", "1", "--rates=20"], {"--at", "--seconds"}
+)
 UNQUIET = QUIET | {"others": 0.4, "quiet": False, "words": "Not a quiet machine: other processes had 40%."}
 
 
@@ -74,6 +79,8 @@ def test_a_row_has_its_bounds_and_what_one_must_know() -> None:
     assert lines[3].endswith("void; saturated; 7 skipped; 1 failed; machine not quiet")
 
 
+FULL = "The store saturates at 2 clients with 1000 answers a second"
+AGAIN = "recallbench latency locomo --store pgvector"
 RELIED = (
     "the generator kept time (p99 lag up to 0.02 ms) and the machine was quiet: these times can be relied on; next: "
     "hold that p95 in CI: recallbench gate --latency"
@@ -90,22 +97,65 @@ RELIED = (
         ),
         (
             [level(1, None), level(2, 700.0, void=True, why_void="the lag"), level(3, 900.0, saturated=True)],
-            f"{SATURATES} p95 is 2 (1.8 to 2.3) ms (void); 900 a second is more than it answers; don't rely on all of "
-            "these times: the generator lagged in 1 of 3 levels (the lag); next: ask at lower --rates, or with fewer "
-            "--clients",
+            f"{FULL}; no p95 can be told: 700 a second is void, 900 a "
+            "second is more than it answers; don't rely on all of these times: the generator lagged in 1 of 3 levels "
+            f"(the lag); next: ask at 50% of the capacity: {AGAIN} --rates 500",
             "open",
         ),
         (
+            [level(1, None), level(2, 20.0, void=True, why_void="the lag"), level(3, 50.0, p95=time(2.0, 1.8, None))],
+            f"{FULL}; no p95 can be told: 20 a second is void and "
+            "under a third of the capacity, 50 a second is under a third of the capacity; don't rely on all of these "
+            "times: the generator lagged in 1 of 3 levels (the lag); next: ask at 70% of the capacity: "
+            f"{AGAIN} --rates 700",
+            "open",
+        ),
+        (
+            [level(1, None), level(2, 20.0), level(3, 50.0)],
+            f"{FULL}; no p95 can be told: 20, 50 a second are under "
+            "a third of the capacity; so what callers wait at a usual load is not known; next: ask at 70% of the "
+            f"capacity: {AGAIN} --rates 700",
+            "open",
+        ),
+        (
+            [level(1, None), level(2, 700.0, void=True, why_void="the lag", machine=UNQUIET)],
+            f"{FULL}; no p95 can be told: 700 a second is void; don't rely on all of these "
+            "times: the generator lagged in 1 of 2 levels (the lag), and the machine was not quiet in 1 of 2; next: "
+            f"ask at 70% of the capacity on a quiet machine: {AGAIN} --rates 700 --require-quiet",
+            "open",
+        ),
+        (
+            [level(1, None), level(2, 400.0, void=True, why_void="the lag"), level(3, 700.0, saturated=True)],
+            f"{FULL}; no p95 can be told: 400 a second is void, 700 "
+            "a second is more than it answers; don't rely on all of these times: the generator lagged in 1 of 3 levels "
+            "(the lag); next: take the times of the closed loops: no open one could be measured here",
+            "open",
+        ),
+        (
+            [level(1, None), level(2, 500.0), level(3, 700.0, void=True, why_void="the lag")],
+            f"{FULL}; at 500 a second (50% of that) p95 is 2 (1.8 to 2.3) ms; don't rely on all of "
+            "these times: the generator lagged in 1 of 3 levels (the lag); next: leave "
+            f"out what is void: {AGAIN} --rates 500",
+            "open",
+        ),
+        (
+            [level(1, None), level(2, 700.0), level(3, 1200.0, saturated=True)],
+            f"{SATURATES} p95 is 2 (1.8 to 2.3) ms; 1200 a second is more than it answers; {RELIED} DIR",
+            "good",
+        ),
+        (
             [level(1, None), level(2, 500.0), level(3, 700.0, void=True, why_void="the lag", machine=UNQUIET)],
-            "The store saturates at 2 clients with 1000 answers a second; at 500 a second (50% of that) p95 is 2 (1.8 "
+            f"{FULL}; at 500 a second (50% of that) p95 is 2 (1.8 "
             "to 2.3) ms; don't rely on all of these times: the generator lagged in 1 of 3 levels (the lag), and the "
-            "machine was not quiet in 1 of 3; next: repeat it on a quiet machine (--require-quiet)",
+            "machine was not quiet in 1 of 3; next: repeat it on a quiet "
+            f"machine: {AGAIN} --require-quiet",
             "open",
         ),
         (
             [level(1, None)],
-            "The store saturates at 2 clients with 1000 answers a second; no open loop was run: what callers wait "
-            "while others ask too is not known; next: ask at rates of your users: --rates 20,50",
+            f"{FULL}; no open loop was run: what callers wait "
+            "while others ask too is not known; next: ask at rates of your users: "
+            f"{AGAIN} --rates 20,50",
             "open",
         ),
     ],
@@ -119,7 +169,7 @@ def test_it_ends_with_what_callers_wait_and_whether_to_believe_it(
 
 
 def test_what_is_printed_ends_with_it_and_has_it_once() -> None:
-    shown = printed(study([level(1, None), level(2, 700.0)]), Path("o/of it"))
+    shown = printed(study([level(1, None), level(2, 700.0)]), Path("o/of it"), TYPED)
     last = f"{SATURATES} p95 is 2 (1.8 to 2.3) ms; {RELIED} 'o/of it'"
     assert shown.render("text").endswith(f"report: o/of it/report.md\n\n{last}\n")
     assert shown.render("markdown").endswith(f"and `calls.jsonl` every call.\n\n**{last}**\n")
@@ -157,4 +207,36 @@ def test_of_two_systems_a_slower_one_is_named_after_correction_for_all_rates() -
 def test_levels_that_an_interruption_left_are_said_to_be_all() -> None:
     found = conclusion(study([level(1, 700.0)], finished=False, why_ended="interrupted", saturation=[]))
     assert found.happened == "Ended early (interrupted), the levels above are whole"
-    assert (found.next, found.tone) == ("the same command again", "open")
+    assert (found.next, found.tone) == (f"measure the rest: {AGAIN}", "open")
+
+
+def test_the_next_command_is_made_of_what_was_typed() -> None:
+    rows = [level(1, None), level(2, 20.0, utilisation=0.0025)]
+    fast = [{"side": "A", "size": 1, "clients": 1, "rate": 7849.0, "reached": True, "why_alone": ""}]
+    asked = "--seconds 1 --rates 5500"
+    found = conclusion(study(rows, saturation=fast), None, TYPED)
+    assert found.next == f"ask at 70% of the capacity: recallbench latency 'my team' {asked}"
+
+
+def test_of_two_systems_rates_are_held_to_the_slower_one() -> None:
+    rows = [level(1, 70.0), level(2, 70.0, "B"), level(3, 20.0), level(4, 20.0, "B")]
+    found = [
+        {"side": side, "size": 1, "clients": 1, "rate": rate, "reached": True, "why_alone": ""}
+        for side, rate in (("A", 1000.0), ("B", 100.0))
+    ]
+    told = conclusion(study(rows, saturation=found)).happened
+    assert told.count("; at 70 a second (7% of that) p95 is 2 (1.8 to 2.3) ms") == 2
+
+
+@pytest.mark.parametrize(
+    ("corpus", "pipeline", "words"),
+    [
+        (f"labelled/team@{'0' * 64}", "", "DIR --store pgvector"),
+        ("locomo", "lexical > rrf", "locomo --pipeline FILE"),
+        (f"own/chats@{'0' * 64}+locomo", "", "CORPUS --store pgvector"),
+    ],
+)
+def test_without_what_was_typed_it_names_corpus_and_system(corpus: str, pipeline: str, words: str) -> None:
+    stated = study([level(1, None)], corpus=corpus)
+    stated.systems[0] = stated.systems[0].model_copy(update={"pipeline": pipeline})
+    assert stated_command(stated).again() == f"recallbench latency {words}"

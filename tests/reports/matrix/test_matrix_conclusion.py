@@ -10,6 +10,7 @@ import pytest
 from recallbench.reports.matrix.conclusion import conclusion
 from recallbench.reports.matrix.document import MatrixDocument
 from recallbench.reports.matrix.page import page, printed
+from recallbench.reports.printing.typed_command import TypedCommand
 
 COMPARE = "next: which questions differ: recallbench compare 'o/c d/locomo_b' 'o/c d/locomo_a'"
 CORRECTED = "p is corrected for every pair of a corpus"
@@ -89,7 +90,7 @@ MANY = [cell(name, "b", value, "a") for name, value in (("locomo", 0.8), ("realt
         (
             matrix([cell("locomo", "a", None, ""), cell("locomo", "b", 0.4, "b")], []),
             "On locomo BM25 leads, recall_any@10 0.5000, told apart from b; 1 of 2 cells failed: a on locomo; "
-            "next: the same command tries the cells that failed again",
+            "next: try the cells that failed: recallbench matrix --encoders a,b",
             "bad",
         ),
         (
@@ -112,7 +113,9 @@ MANY = [cell(name, "b", value, "a") for name, value in (("locomo", 0.8), ("realt
 def test_a_matrix_ends_with_who_leads_and_what_can_not_be_told_apart(
     document: MatrixDocument, text: str, tone: str
 ) -> None:
-    concluded = conclusion(document, Path("o/matrix"))
+    concluded = conclusion(
+        document, Path("o/matrix"), TypedCommand(("recallbench", "matrix"), (("--encoders", "a,b"),))
+    )
     assert (str(concluded), concluded.tone) == (text, tone)
 
 

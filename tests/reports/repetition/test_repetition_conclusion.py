@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from recallbench.reports.printing.typed_command import TypedCommand
 from recallbench.reports.repetition.conclusion import conclusion
 from recallbench.reports.repetition.document import BandPart, MovedPart, PassPart, Repetition, SpreadPart
 from recallbench.reports.repetition.page import printed
 
 FOLDER = Path("o/repeat of it")
+TYPED = TypedCommand(("recallbench", "repeat"), (("2",), ("locomo",), ("--resume", "o/repeat of it")))
 COMPARE = "hold it against another system: recallbench compare 'o/repeat of it/run_1' OTHER"
 FLIPPING = MovedPart(question_id="q1", found=[True, False], first_gold=[1, 12])
 
@@ -79,7 +81,8 @@ RECALL, MRR = banded("recall_any@10", 0.004, 0.01, True), banded("mrr@50", 0.0, 
             repeated(RECALL, unlike=["setting work_mem"], warm=0),
             0,
             "2 cold runs are not of one configuration: setting work_mem changed between them; so their spread is no "
-            "noise, and no band judges it; next: repeat it while nothing else changes",
+            "noise, and no band judges it; next: repeat it while nothing else changes: recallbench repeat 2 "
+            "locomo",
             "bad",
         ),
         (repeated(banded("recall_any@10", None, 0.01, None)), 0, "No question counts, so that 2 cold and 2 warm runs "
@@ -87,7 +90,7 @@ RECALL, MRR = banded("recall_any@10", 0.004, 0.01, True), banded("mrr@50", 0.0, 
     ],
 )  # fmt: skip
 def test_runs_end_with_what_their_spread_allows(repetition: Repetition, kept: int, text: str, tone: str) -> None:
-    concluded = conclusion(repetition, FOLDER, kept)
+    concluded = conclusion(repetition, FOLDER, TYPED, kept)
     assert (str(concluded), concluded.tone) == (text, tone)
 
 
@@ -96,11 +99,11 @@ def test_a_repeat_is_printed_in_every_format() -> None:
         measure="recall_any@10", minimum=0.5, maximum=0.504, range=0.004, mean=0.502, sd=0.002, cold_range=0.004,
         warm_range=None,
     )  # fmt: skip
-    shown = printed(repeated(RECALL, spread=[spread], deviations=["store: bm25 instead of pgmnemo"]), FOLDER)
-    said = str(conclusion(repeated(RECALL), FOLDER))
+    shown = printed(repeated(RECALL, spread=[spread], deviations=["store: bm25 instead of pgmnemo"]), FOLDER, TYPED)
+    said = str(conclusion(repeated(RECALL), FOLDER, TYPED))
     assert shown.render("text").endswith(f"/o/repeat of it/repeat.md\n\n{said}\n")
     assert "deviations: store: bm25 instead of pgmnemo\n" in shown.render("text")
-    own = printed(repeated(RECALL, spread=[spread], store="python:mine:Memory"), FOLDER)
+    own = printed(repeated(RECALL, spread=[spread], store="python:mine:Memory"), FOLDER, TYPED)
     assert "deviations: " not in own.render("text")
     assert shown.render("csv") == (
         "measure,minimum,maximum,range,mean,sd,cold_range,warm_range\n"

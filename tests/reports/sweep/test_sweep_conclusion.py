@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from recallbench.reports.printing.typed_command import TypedCommand
 from recallbench.reports.sweep.applying import applied
 from recallbench.reports.sweep.conclusion import conclusion
 from recallbench.results.metrics import EstimatePart
@@ -14,6 +15,7 @@ from recallbench.results.sweep.document import SweepDocument
 from recallbench.results.sweep.stability_part import RepeatedFigurePart, StabilityPart
 
 RUN = "recallbench run locomo --store pgvector --set ef_search=40"
+INTO = f"{RUN} --folder results/p1"
 TAKEN = "Take p1 (set.ef_search = 40): held-out recall_any@10 0.9000 (0.8500 to 0.9300), n 80"
 SEEN = TAKEN.replace("Take p1", "p1").replace("):", ") was seen best:")
 OTHER = RUN.replace("locomo", "OTHER")
@@ -95,7 +97,7 @@ BUSY = {
             swept(),
             0,
             f"{TAKEN}, +0.0500 (+0.0100 to +0.0900) against the baseline, p95 2.5 ms, 0.457 USD/1000; {SHOWN}; next: "
-            f"{RUN}; then hold it in CI: recallbench gate --init",
+            f"{INTO}; then hold it in CI: recallbench gate results/p1 --init",
             "good",
         ),
         (
@@ -114,7 +116,7 @@ BUSY = {
             0,
             f"No point can be chosen: 1 cluster can't tell p1, p2, p3 and 2 more apart; {SEEN}, p95 2.5 ms, 0.457 "
             "USD/1000; no question is held out, so its worth is flattered by the choice; next: label more questions: "
-            "recallbench label locomo; then the same command again",
+            "recallbench label locomo; then recallbench sweep tune.toml 'my team'",
             "open",
         ),
         (
@@ -149,7 +151,7 @@ BUSY = {
             0,
             "No point is seen better than the baseline: p1 (set.ef_search = 40) is the same system, held-out "
             f"recall_any@10 0.9000 (0.8500 to 0.9300), n 80, p95 2.5 ms, 0.457 USD/1000; {SHOWN}; next: keep it, and "
-            f"hold it in CI: {RUN}; then recallbench gate --init",
+            f"hold it in CI: {INTO}; then recallbench gate results/p1 --init",
             "good",
         ),
         (
@@ -165,8 +167,8 @@ BUSY = {
                   choice=choice(gain=None, gain_low=None, gain_high=None, gates=[gate(outcome="inconclusive")])),
             0,
             f"{TAKEN}, p95 2.5 ms, 0.457 USD/1000; no other point could be chosen, so that nothing was compared; held "
-            "out it seems to miss p95 < 2ms, which is not shown; 1 of 2 points failed; next: the same command tries "
-            "those alone again",
+            "out it seems to miss p95 < 2ms, which is not shown; 1 of 2 points failed; next: try those alone: "
+            "recallbench sweep tune.toml 'my team'",
             "bad",
         ),
         (
@@ -197,8 +199,14 @@ BUSY = {
 def test_a_sweep_ends_with_the_point_to_take_and_whether_to_believe_it(
     document: SweepDocument, combinations: int, text: str, tone: str
 ) -> None:
-    concluded = conclusion(document, "locomo", combinations=combinations)
+    typed = TypedCommand(("recallbench", "sweep"), (("tune.toml",), ("my team",)))
+    concluded = conclusion(document, ("locomo",), combinations=combinations, command=typed)
     assert (str(concluded), concluded.tone) == (text, tone)
+
+
+def test_a_report_that_does_not_know_what_was_typed_says_the_same_command() -> None:
+    failed = point("p2", failure="the index is gone", passes=False, tuning=None)
+    assert conclusion(swept(point(), failed)).next == "try those alone: the same command again"
 
 
 @pytest.mark.parametrize(
@@ -236,11 +244,12 @@ def test_a_point_is_measured_by_a_command_as_far_as_options_go(
         point(parameters=parameters, **more),
         environment={"options": {"store": "exact", "weights": "cosine", "index": None}},
     )
-    assert applied(document, document.points[0], "locomo", Path("pipelines/sweeps/tune.toml")) == command
+    assert applied(document, document.points[0], ("locomo",), Path("pipelines/sweeps/tune.toml")) == command
 
 
 def test_a_point_of_your_own_data_is_measured_by_evaluate() -> None:
     document = swept(corpus=f"labelled/team@{'0' * 64}")
-    assert applied(document, document.points[0], "my team", Path("tune.toml")) == (
-        "recallbench evaluate 'my team' --store pgvector --set ef_search=40"
-    )
+    command = "recallbench evaluate 'my team' --store pgvector --set ef_search=40"
+    assert applied(document, document.points[0], ("my team",), Path("tune.toml")) == command
+    into = applied(document, document.points[0], ("my team",), Path("tune.toml"), "my results")
+    assert into == f"{command} --folder 'my results'"

@@ -8,6 +8,7 @@ from typing import Any
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, argument, command, option
 from recallbench.cli.printing import show
+from recallbench.cli.typed_command import typed_command
 from recallbench.corpora.labelled_sets import options as labelled_options
 from recallbench.corpora.matching import options as matching_options
 from recallbench.reports.printing.printed import Format
@@ -74,7 +75,7 @@ def grow(
     if require_quiet:
         refuse_unquiet(MachineLoad.while_idle())
     grown = growth(run_options, sizes, distractors, seed, progress)
-    show(printed(grown), format)
+    show(printed(grown, typed_command()), format)
     if plot is not None:
         from recallbench.cli.output_file import write_output
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, Finite, argument, choice, command, flag, is_given, option
 from recallbench.cli.printing import show
+from recallbench.cli.typed_command import typed_command
 from recallbench.corpora.labelled_sets import options as labelled_options
 from recallbench.corpora.matching import options as matching_options
 from recallbench.reports.printing.printed import Format
@@ -126,7 +127,7 @@ def latency(
             for each in (run_options, _second(run_options, against, against_pipeline, against_set))
         ]
     study = measure_latency(systems, choices, progress, date.today())
-    show(printed(study.document, study.folder), format)
+    show(printed(study.document, study.folder, typed_command()), format)
     return 0
 
 

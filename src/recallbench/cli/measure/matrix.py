@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, command, option
 from recallbench.cli.printing import show as print_matrix
+from recallbench.cli.typed_command import typed_command
 from recallbench.corpora.labelled_sets import options as labelled_options
 from recallbench.corpora.matching import options as matching_options
 from recallbench.reports.printing.printed import Format
@@ -89,7 +90,7 @@ def matrix(
     progress = listener(quiet)
     read = read_encoders(words)
     study = measure_matrix(read, _corpora(named, others, progress), progress, date.today())
-    print_matrix(printed(study.document, study.folder), format)
+    print_matrix(printed(study.document, study.folder, typed_command()), format)
     return 1 if study.document.failed else 0
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, Whole, argument, command, option
 from recallbench.cli.printing import show
+from recallbench.cli.typed_command import typed_command
 from recallbench.reports.printing.printed import Format
 
 EXAMPLE = "recallbench repeat 5 locomo --embedder minilm"
@@ -62,5 +63,5 @@ def repeat(times: int, corpus: str | None, resume: Path | None, format: Format, 
             found=f"--{'out' if run_options.out is not None else 'label'}",
         )
     repeated = repetition.repeat(run_options, times, listener(quiet), date.today(), resume)
-    show(printed(repeated.summary, repeated.folder, repeated.kept), format)
+    show(printed(repeated.summary, repeated.folder, typed_command(), repeated.kept), format)
     return 0 if repeated.summary.holds else 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, argument, command, flag, option
 from recallbench.cli.printing import conclude, show
-from recallbench.confidential import sanitised
+from recallbench.cli.typed_command import typed_command
 from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Part, print_parts
 
@@ -120,8 +119,9 @@ def run(
     if dry_run:
         dry_runs = [rehearse(each) for each in runs]
         shown = [part for each in dry_runs for part in each.parts(labels=labels)]
+        command = typed_command().again("--dry-run", "--strict")
         rehearsed = {"dry_runs": [each.document() for each in dry_runs]}
-        show(Printed("A dry run", shown, rehearsed, conclude_dry_runs(dry_runs, _real_command())), format)
+        show(Printed("A dry run", shown, rehearsed, conclude_dry_runs(dry_runs, command)), format)
         return 0 if all(each.ready for each in dry_runs) or not strict else 3
     if require_quiet:
         refuse_unquiet(MachineLoad.while_idle())
@@ -163,14 +163,6 @@ def run(
         printed = Printed("Measured", parts, document, conclusion, own_sheet=headline_sheet(results))
         show(printed, format)
     return max(codes)
-
-
-def _real_command() -> str:
-    """Return the words of the run that this command rehearses."""
-    # A secret with a blank or quote in it would not be known for one once it is quoted.
-    words = [sanitised(word) for word in sys.argv[1:] if word not in ("--dry-run", "--strict")]
-    # A corpus' runner.py names the command itself.
-    return shlex.join(["recallbench", *words] if words[:1] == ["run"] else ["python", sys.argv[0], *words])
 
 
 def _runs(run_options: Options, corpus: str, stores: Sequence[str]) -> Iterator[Options]:

@@ -12,6 +12,7 @@ from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, Whole, argument, command, flag, option
 from recallbench.cli.printing import show
 from recallbench.cli.settings_file import take_settings
+from recallbench.cli.typed_command import typed_command
 from recallbench.confidential import without_secrets
 from recallbench.corpora.labelled_sets import options as labelled_options
 from recallbench.corpora.matching import options as matching_options
@@ -149,13 +150,17 @@ def sweep(
         seeds=seeds or 0,
         at_once=at_once,
     )
+    of_corpus = ("corpus_shape", "corpus_file", "name")
+    given = {f"--{name.replace('_', '-')}": str(others[name]) for name in of_corpus if others[name] is not None}
+    named = (*([corpus] if corpus else []), *(word for words in given.items() for word in words))
     run_options = obtain_corpus(corpus, others, progress)
     if dry_run:
         rehearsal = dry_sweep(stated, file, run_options, choices, progress)
         show(_rehearsed(stated.name, rehearsal), format)
         return 1 if any(each.failure for each in rehearsal.points) else 0
     study = run_sweep(stated, file, run_options, choices, progress, date.today())
-    show(printed(study.document, study.folder, corpus or "CORPUS", file, study.left_out), format)
+    command = typed_command()
+    show(printed(study.document, study.folder, named, file, study.left_out, command), format)
     return 0 if study.holds else 1
 
 
@@ -205,7 +210,7 @@ def _rehearsed(name: str, rehearsal: Rehearsal) -> Printed:
         Conclusion(
             f"{lost}The sweep takes about {minutes}:{seconds:02d}{embedding}{with_}, less what a race saves",
             "; ".join([f"estimated from {rehearsal.questions} questions a point", *left_out(rehearsal.left_out)]),
-            "mend the points that failed" if failed else "the same command without --dry-run",
+            "mend the points that failed" if failed else typed_command().again("--dry-run"),
             tone="bad" if failed else "good",
         ),
     )

@@ -7,24 +7,37 @@ from recallbench.reports.comparison import LEVEL, DifferencePart, p_text, signed
 from recallbench.reports.growth.document import Growth, Size
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.printing.deciding import deciding
+from recallbench.reports.printing.typed_command import TypedCommand
 from recallbench.scoring.quantiles import fewest_for_bound
 
+FACTORS = (1, 2, 5)
+"""The sizes that tell of growth."""
+OF_GROW = ("--factors", "--plot")
+"""The options of grow that latency does not have."""
 
-def conclusion(growth: Growth) -> Conclusion:
-    """Return how far recall falls and p95 grows, whether one can believe it, and what to do next."""
+
+def conclusion(growth: Growth, command: TypedCommand) -> Conclusion:
+    """Return how far recall falls and p95 grows, whether one can believe it, and what to do next.
+
+    `command` is the one that was typed.
+    """
+    more = f"give more documents to add: {command.again(distractors='FILE')}"
     first, last = growth.sizes[0], growth.sizes[-1]
     if len(growth.sizes) == 1:
         value = f"{first.estimates[0].measure} is {figure(first.estimates[0].value)} at {first.factor}x"
-        return Conclusion(value, "one size tells nothing of growth", "--factors 1,2,5", tone="open")
+        factors = ",".join(str(factor) for factor in FACTORS if factor <= growth.room)
+        then = command.again(factors=factors) if growth.room > 1 else more
+        return Conclusion(value, "one size tells nothing of growth", then, tone="open")
     disturbed = ", ".join(f"{size.factor}x" for size in growth.sizes if size.disturbed)
     impossible = ", ".join(f"{size.factor}x" for size in growth.sizes if size.impossible)
     left_out = ", ".join(f"{factor}x" for factor in growth.left_out)
     if disturbed:
-        then = "the same command with --require-quiet on a quiet machine"
+        then = f"on a quiet machine: {command.again(require_quiet='')}"
     elif left_out:
-        then = f"--distractors FILE with documents for {left_out}"
+        then = more
     else:
-        then = f"the p95 under load: recallbench latency with the same store and --sizes {first.factor},{last.factor}"
+        sizes = f"{first.factor},{last.factor}"
+        then = f"the p95 under load: {command.named('latency').again(*OF_GROW, sizes=sizes)}"
     doubts = [
         *([f"the times at {impossible} can't be the store's"] if impossible else []),
         f"the machine was busy at {disturbed}: don't rely on its times" if disturbed else "no other load was seen",

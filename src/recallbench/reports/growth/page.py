@@ -8,11 +8,12 @@ from recallbench.reports.growth.picture import draw
 from recallbench.reports.growth.words import markdown, notes, table
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.printing.printed import Printed
+from recallbench.reports.printing.typed_command import TypedCommand
 from recallbench.reports.table import Table
 
 
-def printed(growth: Growth) -> Printed:
-    """Return what `recallbench grow` prints."""
+def printed(growth: Growth, command: TypedCommand) -> Printed:
+    """Return what `recallbench grow` prints; `command` is the one that was typed."""
     plot = draw(growth)
     body = [
         *captioned(plot.element(), "The table has the same figures."),
@@ -23,7 +24,7 @@ def printed(growth: Growth) -> Printed:
         plot.title,
         [table(growth), *notes(growth)],
         document(growth),
-        conclusion(growth),
+        conclusion(growth, command),
         own_markdown=markdown(growth),
         own_page=Page(plot.title, body).html(),
         own_sheet=_sheet(growth),

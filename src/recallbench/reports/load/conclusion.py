@@ -7,42 +7,45 @@ from pathlib import Path
 from shlex import quote
 
 from recallbench.reports.cells import milliseconds, rate
+from recallbench.reports.load.next_levels import TYPICAL, next_levels, opened_of, stated_command, usable, why_untold
 from recallbench.reports.load.tables import percentile
 from recallbench.reports.load.words import at_size, of_side, undercut
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.printing.deciding import deciding
+from recallbench.reports.printing.typed_command import TypedCommand
 from recallbench.results.load.levels import LatencyDocument, LevelPart, SaturationPart
 from recallbench.scoring.paired import holm
 
-TYPICAL = 0.7
-"""The utilisation whose p95 is told."""
 
+def conclusion(
+    document: LatencyDocument, folder: Path | None = None, command: TypedCommand | None = None
+) -> Conclusion:
+    """Return what saturates where, what callers wait at a typical rate, and what to do.
 
-def conclusion(document: LatencyDocument, folder: Path | None = None) -> Conclusion:
-    """Return what saturates where, what callers wait at a typical rate, and what to do; `folder` holds the study."""
+    `folder` holds the study, and `command` is what was typed; without it the next one has corpus and store alone.
+    """
     void = [row for row in document.rows if row.void]
     unquiet = [row for row in document.rows if not row.machine.quiet]
     opened = [row for row in document.rows if row.rate is not None]
     impossible = any(undercut(document, part) is not None for part in document.round_trips)
+    untold = [part for part in document.saturation if opened_of(document, part) and not usable(document, part)]
     if impossible:
         then = "look whether answers are kept in this process: they come faster than a round trip without work"
-    elif unquiet:
-        then = "repeat it on a quiet machine (--require-quiet)"
-    elif void:
-        then = "ask at lower --rates, or with fewer --clients"
-    elif not document.finished:
-        then = "the same command again"
-    elif not opened:
-        then = "ask at rates of your users: --rates 20,50"
     else:
-        then = f"hold that p95 in CI: recallbench gate --latency {'DIR' if folder is None else quote(str(folder))}"
+        place = "DIR" if folder is None else quote(str(folder))
+        again = next_levels(document, untold, command or stated_command(document))
+        then = again or f"hold that p95 in CI: recallbench gate --latency {place}"
     ended = [] if document.finished else [f"Ended early ({document.why_ended}), the levels above are whole"]
     found = [told for part in document.saturation for told in _saturation(document, part)]
+    sure = document.finished and opened and not (void or unquiet or impossible or untold)
+    believed = _believed(document, void, unquiet, opened)
+    if untold and not (void or unquiet):
+        believed = "so what callers wait at a usual load is not known"
     return Conclusion(
         "; ".join([*ended, *found, *_decided(document)]) or "Nothing was measured whole",
-        "these can't be the times of the store" if impossible else _believed(document, void, unquiet, opened),
+        "these can't be the times of the store" if impossible else believed,
         then,
-        tone="good" if document.finished and opened and not (void or unquiet or impossible) else "open",
+        tone="good" if sure else "open",
     )
 
 
@@ -55,22 +58,17 @@ def _saturation(document: LatencyDocument, part: SaturationPart) -> list[str]:
     else:
         why = "one client asks alone" if part.why_alone else "more were not tried"
         told = [f"{name}gives{where} {rate(part.rate)} answers a second to {clients}, {why}"]
-    rows = [row for row in document.rows if (row.side, row.size, row.kind) == (part.side, part.size, "open")]
+    rows = opened_of(document, part)
     if not rows:
         return told
-    usable = [row for row in rows if not row.void and not row.saturated and row.p95.value is not None]
-    row = min(usable or rows, key=lambda row: abs((row.utilisation or 0.0) - TYPICAL))
-    beyond = [each for each in rows if each.saturated and each is not row]
+    known = usable(document, part)
+    if not known:
+        return [*told, f"no p95 can be told: {why_untold(document, part)}"]
+    row = min(known, key=lambda row: abs((row.utilisation or 0.0) - TYPICAL))
+    beyond = [each for each in rows if each.saturated]
     least = [f"{rate(min(each.rate or 0.0 for each in beyond))} a second is more than it answers"] if beyond else []
-    return [*told, _waiting(row), *least]
-
-
-def _waiting(row: LevelPart) -> str:
-    at = f"at {rate(row.rate)} a second" + (f" ({row.utilisation:.0%} of that)" if row.utilisation is not None else "")
-    if row.p95.value is None:
-        return f"{at} nothing was answered"
-    marks = [*(["void"] if row.void else []), *(["saturated"] if row.saturated else [])]
-    return f"{at} p95 is {percentile(row.p95)} ms{' (' + ', '.join(marks) + ')' if marks else ''}"
+    of_that = f" ({row.utilisation:.0%} of that)" if row.utilisation is not None else ""
+    return [*told, f"at {rate(row.rate)} a second{of_that} p95 is {percentile(row.p95)} ms", *least]
 
 
 def _decided(document: LatencyDocument) -> list[str]:

@@ -11,6 +11,7 @@ from recallbench.reports.load.tables import difference_table, level_table, part_
 from recallbench.reports.load.words import notes, title
 from recallbench.reports.page import Page, listing
 from recallbench.reports.printing.printed import Printed
+from recallbench.reports.printing.typed_command import TypedCommand
 from recallbench.reports.table import Part
 from recallbench.results.load.levels import CALLS, NAME, REPORT, LatencyDocument
 
@@ -25,8 +26,11 @@ def web_page(document: LatencyDocument) -> str:
     return Page(title(document), [f"<p>{html(str(conclusion(document)))}</p>", *_body(document)]).html()
 
 
-def printed(document: LatencyDocument, folder: Path) -> Printed:
-    """Return what `recallbench latency` prints: what follows from the study is its last line."""
+def printed(document: LatencyDocument, folder: Path, command: TypedCommand) -> Printed:
+    """Return what `recallbench latency` prints: what follows from the study is its last line.
+
+    `command` is the one that was typed.
+    """
     tables = [level_table(document), part_table(document)]
     tables += [difference_table(document)] if document.differences else []
     parts: list[Part] = [
@@ -39,7 +43,7 @@ def printed(document: LatencyDocument, folder: Path) -> Printed:
         title(document),
         parts,
         document.model_dump(mode="json"),
-        conclusion(document, folder),
+        conclusion(document, folder, command),
         own_markdown="\n".join([*_heading(document), *_sections(document)]),
         own_page=Page(title(document), _body(document)).html(),
         own_sheet=level_table(document),

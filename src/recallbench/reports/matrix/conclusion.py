@@ -14,6 +14,7 @@ from recallbench.reports.matrix.document import BM25, CellPart, MatrixDocument
 from recallbench.reports.matrix.words import is_out_of_reach, led_pairs
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.printing.deciding import deciding
+from recallbench.reports.printing.typed_command import TypedCommand
 
 NAMED = 3
 """Systems or corpora that are named; of more it is said how many."""
@@ -39,17 +40,18 @@ class _Lead:
         return f", not told apart from {_listed(self.alike)}"
 
 
-def conclusion(matrix: MatrixDocument, folder: Path | None = None) -> Conclusion:
+def conclusion(matrix: MatrixDocument, folder: Path | None = None, command: TypedCommand | None = None) -> Conclusion:
     """Return which system leads where, whether one can believe it, and what to do next; `folder` holds the matrix.
 
-    It is left out where the results of the cells are not beside it.
+    It is left out where the results of the cells are not beside it; `command` measured the cells.
     """
+    same = "the same command again" if command is None else command.again()
     failed = [f"{cell.encoder} on {short_names(cell.corpus)}" for cell in matrix.failed]
     lost = [f"{len(failed)} of {len(matrix.cells)} cells failed: {_listed(failed)}"] if failed else []
     return Conclusion(
         _led(matrix),
         "; ".join([*_believed(matrix), *lost]),
-        "the same command tries the cells that failed again" if failed else _next(matrix, folder),
+        f"try the cells that failed: {same}" if failed else _next(matrix, folder),
         tone="bad" if failed else "good",
     )
 

@@ -13,6 +13,7 @@ from recallbench.reports.matrix.tables import CAPTIONS, cell_sheet, cell_table, 
 from recallbench.reports.matrix.words import asked, failures, notes, title
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.printing.printed import Printed
+from recallbench.reports.printing.typed_command import TypedCommand
 from recallbench.reports.table import Part, Table
 from recallbench.results.study_folder import MATRIX
 
@@ -22,8 +23,13 @@ def page(matrix: MatrixDocument) -> str:
     return "\n".join([*_heading(matrix), opening(str(conclusion(matrix))), "", *_sections(matrix)])
 
 
-def printed(matrix: MatrixDocument, folder: Path, *, has_cells: bool = True) -> Printed:
-    """Return what `recallbench matrix` prints: the tables each below its caption, and what follows as the last line."""
+def printed(
+    matrix: MatrixDocument, folder: Path, command: TypedCommand | None = None, *, has_cells: bool = True
+) -> Printed:
+    """Return what `recallbench matrix` prints: the tables each below its caption, and what follows as the last line.
+
+    `command` measured the cells; it is left out where they were only shown.
+    """
     lines: list[Part] = [title(matrix), ""]
     for part in _parts(matrix):
         lines += [part] if isinstance(part, str) else [part, ""]
@@ -31,7 +37,7 @@ def printed(matrix: MatrixDocument, folder: Path, *, has_cells: bool = True) -> 
         title(matrix),
         [*lines, *failures(matrix), *notes(matrix), f"page: {folder / MARKDOWN}"],
         matrix.model_dump(mode="json"),
-        conclusion(matrix, folder if has_cells else None),
+        conclusion(matrix, folder if has_cells else None, command),
         own_markdown="\n".join([*_heading(matrix), *_sections(matrix)]),
         own_page=Page(title(matrix), _body(matrix)).html(),
         own_sheet=cell_sheet(matrix),

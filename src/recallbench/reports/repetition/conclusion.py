@@ -7,14 +7,18 @@ from pathlib import Path
 from shlex import quote
 
 from recallbench.reports.printing.conclusion import Conclusion
+from recallbench.reports.printing.typed_command import TypedCommand
 from recallbench.reports.repetition.document import MARKDOWN, BandPart, Repetition
 
 NOT_HELD = "not applicable: "
 """The start of what is told of a band that does not judge."""
 
 
-def conclusion(repetition: Repetition, folder: Path, kept: int = 0) -> Conclusion:
-    """Return whether runs agree, what that allows to say, and what to do next; `kept` runs were there before."""
+def conclusion(repetition: Repetition, folder: Path, command: TypedCommand, kept: int = 0) -> Conclusion:
+    """Return whether runs agree, what that allows to say, and what to do next.
+
+    `command` is the one that was typed; `kept` runs were there before.
+    """
     passes = _passes(repetition)
     told = [*([f"{kept} of the runs from before an interruption"] if kept else []), *_flips(repetition)]
     judged = [(band, band.apart) for band in repetition.bands if band.apart is not None]
@@ -22,7 +26,7 @@ def conclusion(repetition: Repetition, folder: Path, kept: int = 0) -> Conclusio
         return Conclusion(
             f"{passes} are not of one configuration: {', '.join(repetition.unlike)} changed between them",
             "so their spread is no noise, and no band judges it",
-            "repeat it while nothing else changes",
+            f"repeat it while nothing else changes: {command.again('--resume')}",
             tone="bad",
         )
     if not judged:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from recallbench.reports.page import Page, listing
 from recallbench.reports.printing.printed import Printed
+from recallbench.reports.printing.typed_command import TypedCommand
 from recallbench.reports.repetition.conclusion import conclusion
 from recallbench.reports.repetition.document import MARKDOWN, Repetition, SpreadPart
 from recallbench.reports.repetition.words import circumstances, conditions, findings, markdown, spread_table, title
@@ -15,8 +16,11 @@ OWN_STORES = ("callable", "python:", "http:", "https:")
 """What the name of a user's own store begins with."""
 
 
-def printed(repetition: Repetition, folder: Path, kept: int = 0) -> Printed:
-    """Return what `recallbench repeat` prints: of one's own data or store without how it departs from the protocol."""
+def printed(repetition: Repetition, folder: Path, command: TypedCommand, kept: int = 0) -> Printed:
+    """Return what `recallbench repeat` prints: of one's own data or store without how it departs from the protocol.
+
+    `command` is the one that was typed; `kept` runs were there before.
+    """
     own = repetition.store.startswith(OWN_STORES) or all(band.width is None for band in repetition.bands)
     below = [*findings(repetition), *(circumstances if own else conditions)(repetition)]
     page = [*listing(below), *spread_table(repetition).html()]
@@ -24,7 +28,7 @@ def printed(repetition: Repetition, folder: Path, kept: int = 0) -> Printed:
         title(repetition),
         [title(repetition), spread_table(repetition), *below, f"report: {(folder / MARKDOWN).absolute()}"],
         repetition.model_dump(mode="json"),
-        conclusion(repetition, folder, kept),
+        conclusion(repetition, folder, command, kept),
         own_markdown=markdown(repetition),
         own_page=Page(title(repetition), page).html(),
         own_sheet=_sheet(repetition),

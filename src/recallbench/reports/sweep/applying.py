@@ -19,18 +19,22 @@ TOKENS = " at "
 """Behind the name of an encoder that reads another number of tokens than is registered."""
 
 
-def applied(document: SweepDocument, point: SweepPointPart, corpus: str, file: Path) -> str:
-    """Return the command that measures a point on this corpus; `file` is the sweep's, where its pipelines count from.
+def applied(
+    document: SweepDocument, point: SweepPointPart, corpus: tuple[str, ...], file: Path, folder: str | None = None
+) -> str:
+    """Return the command that measures a point; `file` is the sweep's, where its pipelines count from.
 
-    What a point changes within a pipeline is named for its user to write into the pipeline's file: no option has it.
+    `corpus` are the words that name it. The result goes into `folder`, where one is named. What a point changes within
+    a pipeline is named for its user to write into the pipeline's file: no option has it.
     """
-    words = ["recallbench", "evaluate" if is_set_name(document.corpus) else "run", corpus]
+    into = ["--folder", folder] if folder is not None else []
+    words = ["recallbench", "evaluate" if is_set_name(document.corpus) else "run", *corpus]
     stated: Mapping[str, Any] = document.environment.get("options", {})
     within = {name: value for name, value in point.parameters.items() if not _is_option(name)}
     if within or (point.pipeline and PIPELINE not in point.parameters):
         told = ", ".join(f"{name} = {value}" for name, value in within.items())
         changed = f", where its file has {told}" if told else ""
-        return f"{join(words)} --pipeline FILE{changed}"
+        return f"{join([*words, '--pipeline', 'FILE', *into])}{changed}"
     set_options = {n.removeprefix(OF_STORE): value for n, value in point.parameters.items() if n.startswith(OF_STORE)}
     searched = True
     if PIPELINE in point.parameters:
@@ -44,7 +48,8 @@ def applied(document: SweepDocument, point: SweepPointPart, corpus: str, file: P
     if point.embedder is not None:
         name, _, tokens = point.embedder.removesuffix(" tokens").partition(TOKENS)
         words += ["--embedder", name, *(["--max-tokens", tokens] if tokens else [])]
-    return join(words + [word for name, value in set_options.items() for word in ("--set", f"{name}={value}")])
+    assigned = [word for name, value in set_options.items() for word in ("--set", f"{name}={value}")]
+    return join([*words, *assigned, *into])
 
 
 def _is_option(parameter: str) -> bool:

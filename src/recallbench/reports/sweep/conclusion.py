@@ -9,22 +9,29 @@ from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.reports.cells import figure, milliseconds
 from recallbench.reports.conclusions.names import NAMED
 from recallbench.reports.printing.conclusion import Conclusion
+from recallbench.reports.printing.typed_command import TypedCommand
 from recallbench.reports.sweep.applying import K, applied
 from recallbench.reports.sweep.words import named
 from recallbench.results.environment import recorded_load
+from recallbench.results.folder import folder_word
 from recallbench.results.metrics import EstimatePart
 from recallbench.results.sweep.document import BASELINE, SweepDocument, SweepPointPart
 
-AGAIN = "the same command tries those alone again"
-
 
 def conclusion(
-    document: SweepDocument, corpus: str = "CORPUS", file: Path = Path("sweep.toml"), combinations: int = 0
+    document: SweepDocument,
+    corpus: tuple[str, ...] = ("CORPUS",),
+    file: Path = Path("sweep.toml"),
+    combinations: int = 0,
+    command: TypedCommand | None = None,
 ) -> Conclusion:
     """Return which point to take, whether one can believe it, and what to do next.
 
-    `corpus` and `file` are as they were typed; so many `combinations` can't be measured.
+    `corpus`, the words that name it, `file` and `command` are as they were typed; so many `combinations` can't be
+    measured.
     """
+    same = "the same command again" if command is None else command.again()
+    those_again = f"try those alone: {same}"
     choice, measured = document.choice, len(document.points)
     lost = [
         *([f"{len(document.failed)} of {measured} points failed"] if document.failed else []),
@@ -32,30 +39,32 @@ def conclusion(
     ]
     chosen = document.point(choice.chosen)
     if chosen is None:
-        then = AGAIN if document.failed else "weaken the gate that turns most away, or add points to the file"
+        then = those_again if document.failed else "weaken the gate that turns most away, or add points to the file"
         return Conclusion(f"Nothing is chosen: {choice.why_none}", "; ".join(lost), then, tone="bad")
     missed = ", ".join(gate.gate for gate in choice.missed)
     better = choice.gain is not None and choice.gain < 0
     run = applied(document, chosen, corpus, file)
+    folder = f"results/{folder_word(chosen.name)}"
+    gated = applied(document, chosen, corpus, file, folder), f"recallbench gate {shlex.quote(folder)} --init"
     held = document.split is not None and document.split.chooses
     known = choice.gain is None or choice.gain_low is not None or _is_baseline(document, chosen)
     sure = choice.shown and held and known
     if missed:
         then = "take another point, or hold out more questions"
     elif not document.is_whole:
-        then = AGAIN
+        then = those_again
     elif _is_baseline(document, chosen):
-        then = f"keep it, and hold it in CI: {run}; then recallbench gate --init"
+        then = f"keep it, and hold it in CI: {'; then '.join(gated)}"
     elif better:
         then = f"keep the {BASELINE}, or hold {chosen.name} against it: {run}"
     elif _is_undecided(document, chosen):
-        then = _more_questions(document, corpus)
+        then = _more_questions(document, corpus, same)
     elif not sure:
         other = "set" if is_set_name(document.corpus) else "corpus"
-        again = applied(document, chosen, "OTHER", file)
+        again = applied(document, chosen, ("OTHER",), file)
         then = f"measure it on another {other} before you rely on it: {again}"
     else:
-        then = f"{run}; then hold it in CI: recallbench gate --init"
+        then = "; then hold it in CI: ".join(gated)
     return Conclusion(
         _taken(document, chosen, missed),
         "; ".join([*_believed(document, chosen), *lost]),
@@ -115,9 +124,9 @@ def _cheaper(document: SweepDocument, chosen: SweepPointPart) -> str:
     return f"; {cheapest} is cheaper" if cheapest not in (None, chosen.name) else ""
 
 
-def _more_questions(document: SweepDocument, corpus: str) -> str:
+def _more_questions(document: SweepDocument, corpus: tuple[str, ...], same: str) -> str:
     if is_set_name(document.corpus):
-        return f"label more questions: recallbench label {shlex.quote(corpus)}; then the same command again"
+        return f"label more questions: recallbench label {shlex.join(corpus)}; then {same}"
     return "sweep a corpus with more questions (recallbench corpora), or your own (recallbench label DIR)"
 
 

@@ -8,6 +8,7 @@ from recallbench.escaping.markdown import inline, opening
 from recallbench.escaping.web import html
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.printing.printed import Printed
+from recallbench.reports.printing.typed_command import TypedCommand
 from recallbench.reports.sweep.chart import chart
 from recallbench.reports.sweep.conclusion import conclusion
 from recallbench.reports.sweep.picture import draw
@@ -35,10 +36,13 @@ def web_page(document: SweepDocument) -> str:
     return Page(title(document), [f"<p>{html(str(conclusion(document)))}</p>", *_body(document)]).html()
 
 
-def printed(document: SweepDocument, folder: Path, corpus: str, file: Path, combinations: int) -> Printed:
+def printed(
+    document: SweepDocument, folder: Path, corpus: tuple[str, ...], file: Path, combinations: int, command: TypedCommand
+) -> Printed:
     """Return what `recallbench sweep` prints: what follows from it is its last line.
 
-    `corpus` and `file` are as they were typed, and so many `combinations` can't be measured.
+    `corpus`, the words that name it, `file` and `command` are as they were typed; so many `combinations` can't be
+    measured.
     """
     further = [*slice_tables(document), sensitivity_table(document), stability_table(document)]
     parts: list[Part] = [
@@ -56,7 +60,7 @@ def printed(document: SweepDocument, folder: Path, corpus: str, file: Path, comb
         title(document),
         parts,
         document.model_dump(mode="json"),
-        conclusion(document, corpus, file, combinations),
+        conclusion(document, corpus, file, combinations, command),
         own_markdown="\n".join([*_heading(document), *_sections(document)]),
         own_page=Page(title(document), _body(document)).html(),
         own_sheet=point_sheet(document),
