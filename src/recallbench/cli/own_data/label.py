@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
-from collections.abc import Collection
 from dataclasses import replace
 from datetime import date
 from itertools import count
@@ -12,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import options
+from recallbench.cli.again import command_again
 from recallbench.cli.command import PATH, Whole, argument, command, flag, former, option, typed
 from recallbench.cli.printing import show
-from recallbench.confidential import sanitised
 from recallbench.errors import UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.interruption import InterruptedWithResult
@@ -134,7 +132,8 @@ def _label(
 
     def told() -> Conclusion:
         now = len(saved())
-        again = _again({each.text for each in left} - {each.query.text for each in saved()})
+        waiting = {each.text for each in left} - {each.query.text for each in saved()}
+        again = command_again("label", {"--query": lambda text: ["--query", text] if text in waiting else []})
         return labelled(str(book.folder), str(book.path), now, len(before) + now, len(left) - now, again)
 
     try:
@@ -157,20 +156,6 @@ def _label(
     labels = [each.query.id for each in saved()]
     document = {"book": str(book.path), "labelled": labels, "left": len(left) - len(labels)}
     return Printed("Labels", [] if format == "text" else [sheet], document, told(), own_sheet=sheet)
-
-
-def _again(waiting: Collection[str]) -> str:
-    """Return this command anew, but of the queries that were typed only those that wait."""
-    words = iter(sys.argv[1:])
-    again = ["recallbench"]
-    for word in words:
-        # A secret with a blank or quote in it would not be known for one once it is quoted.
-        name, attached, text = word.partition("=")
-        if name != "--query":
-            again.append(sanitised(word))
-        elif (typed := text if attached else next(words)) in waiting:
-            again += ["--query", sanitised(typed)]
-    return shlex.join(again)
 
 
 def _import(book: LabelBook, file: Path, scope: str, *, replace: bool) -> Printed:
