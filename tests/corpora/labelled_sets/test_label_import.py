@@ -163,6 +163,16 @@ def test_two_rows_of_one_question_and_an_id_of_two_are_refused_also_with_replace
     assert [(old, new["query_id"]) for old, new in found.replaced.items()] == [("q3", "q9")]
 
 
+def test_a_line_that_calls_its_id_otherwise_is_known_by_it(tmp_path: Path) -> None:
+    book = LabelBook(tmp_path)
+    book.path.write_text('{"_id": "x", "query": "Where?", "relevant": ["a"]}\n')
+    assert imported(tmp_path, "t.csv", "id,question,relevant\nx,Where?,a\n").skipped == 1
+    found = imported(tmp_path, "t.csv", "id,question,relevant\nx,Where?,b\n", replace=True)
+    book.add_all(found.records, found.replaced)
+    assert [(id, line["relevant"]) for id, line in book.records().items()] == [("x", ["b"])]
+    assert len(book.path.read_text().splitlines()) == 1
+
+
 def test_a_book_that_was_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
     book = LabelBook(tmp_path)
     book.add_all(imported(tmp_path, "t.csv", TABLES["t.csv"]).records)

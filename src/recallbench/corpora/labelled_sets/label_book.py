@@ -144,7 +144,7 @@ def question_of(record: Mapping[str, object]) -> Question:
 
 
 def _id(record: Mapping[str, object], number: int) -> str:
-    return str(record.get("query_id") or f"q{number}")
+    return str(record.get("query_id") or record.get("_id") or f"q{number}")
 
 
 def _line(record: Mapping[str, object]) -> str:
