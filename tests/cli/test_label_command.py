@@ -113,7 +113,7 @@ def test_queries_that_wait_are_in_the_command_that_goes_on(folder: Path) -> None
     )
     done = typed(folder, "q", "--proposals", "3", "--query=A bird?", "--format", "text", "--query", "A cat?")
     assert (
-        "; next: recallbench label team -q --proposals 3 --query 'A bird?' --format text --query 'A cat?' goes on"
+        "; next: recallbench label team -q --proposals 3 --query 'A bird?' --query 'A cat?' goes on"
         in done.stdout.splitlines()[-1]
     )
     (folder / "my list.txt").write_text("When?\nWhere?\n")

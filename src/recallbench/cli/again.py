@@ -8,14 +8,20 @@ from collections.abc import Callable, Mapping, Sequence
 
 from recallbench.confidential import sanitised
 
+FLAGS = ("--json", "--markdown")
+"""Words that stand for a --format."""
+
 
 def command_again(name: str, changed: Mapping[str, Callable[[str], Sequence[str]]]) -> str:
-    """Return the typed words as the command of that name, quoted for a shell.
+    """Return the typed words as the command of that name, quoted for a shell; in whatever form it is printed.
 
     Each option of `changed` gives way to the words that its value gives there.
     """
+    changed = {"--format": lambda _: [], **changed}
     again, words = ["recallbench", name], iter(sys.argv[2:])
     for word in words:
+        if word in FLAGS:
+            continue
         option, attached, value = word.partition("=")
         new = changed[option](value if attached else next(words, "")) if option in changed else [word]
         # A secret with a blank or quote in it would not be known for one once it is quoted.
