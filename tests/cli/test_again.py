@@ -16,7 +16,7 @@ def test_the_words_are_those_that_were_typed_quoted_for_a_shell(monkeypatch: pyt
 
 
 def test_the_form_of_what_is_printed_is_none_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["x", "score", "--format", "csv", "a", "--json", "--format=html", "--markdown"])
+    monkeypatch.setattr(sys, "argv", ["x", "score", "--format", "csv", "a", "--json", "--format=html"])
     assert command_again("score", {}) == "recallbench score a"
 
 

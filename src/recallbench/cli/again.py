@@ -8,9 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from recallbench.confidential import sanitised
 
-FLAGS = ("--json", "--markdown")
-"""Words that stand for a --format."""
-
 
 def command_again(name: str, changed: Mapping[str, Callable[[str], Sequence[str]]]) -> str:
     """Return the typed words as the command of that name, quoted for a shell; in whatever form it is printed.
@@ -20,7 +17,7 @@ def command_again(name: str, changed: Mapping[str, Callable[[str], Sequence[str]
     changed = {"--format": lambda _: [], **changed}
     again, words = ["recallbench", name], iter(sys.argv[2:])
     for word in words:
-        if word in FLAGS:
+        if word == "--json":
             continue
         option, attached, value = word.partition("=")
         new = changed[option](value if attached else next(words, "")) if option in changed else [word]
