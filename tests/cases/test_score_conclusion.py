@@ -19,18 +19,19 @@ def change(before: list[list[str]], after: list[list[str]]) -> Change:
 
 
 def test_enough_queries_are_told_with_their_interval() -> None:
-    told = score_conclusion(report(*[["a"]] * 30, *[["x"]] * 10), then="recallbench score B --compare A")
+    told = score_conclusion(report(*[["a"]] * 30, *[["x"]] * 10), again="recallbench score B")
     assert str(told) == (
         "The first 2 hits hold 75% of what is relevant (recall_frac@2 0.7500, 95% 0.5981 to 0.8581, 40 queries); the "
         "interval says how far the figure for all queries of this sort may lie from it; "
-        "next: recallbench score B --compare A"
+        "next: recallbench score B --compare OTHER, to see who finds more"
     )
     assert told.tone == "good"
 
 
 def test_one_query_is_too_few() -> None:
-    told = score_conclusion(report(["a"]))
+    told = score_conclusion(report(["a"]), again="recallbench score B --k 1")
     assert (told.belief, told.tone) == ("one query is too few to rely on", "open")
+    assert told.next == "recallbench score B --k 1, with more queries"
 
 
 def test_failures_are_told_before_anything_else() -> None:
@@ -66,12 +67,14 @@ def test_a_change_that_helps_says_why_one_can_believe_it() -> None:
 
 
 def test_no_difference_is_not_called_equal() -> None:
-    told = change_conclusion(change([["a"], ["x"], ["a"]] * 4, [["a"], ["a"], ["x"]] * 4), "A", "B")
+    told = change_conclusion(
+        change([["a"], ["x"], ["a"]] * 4, [["a"], ["a"], ["x"]] * 4), "A", "B", "", "recallbench score A"
+    )
     assert told.happened == (
         "No difference shown between B and A: recall_frac@2 0.0000 (-0.4258 to +0.4258), 12 queries, p 1.0000"
     )
     assert told.belief.startswith("that does not make them equal: a difference below 0.")
-    assert told.tone == "open"
+    assert (told.next, told.tone) == ("recallbench score A, with more queries", "open")
 
 
 def test_equal_answers_are_called_so() -> None:

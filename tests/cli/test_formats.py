@@ -6,7 +6,6 @@ import csv
 import html
 import io
 import json
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -58,9 +57,8 @@ def test_each_form_is_what_it_is_called(name: str, place: Path, results_to_compa
     assert json.loads(printed("--json")).keys() == document.keys()
     rows = list(csv.reader(io.StringIO(printed("--format", "csv"))))
     assert len(rows) > 1
-    # Several tables have a blank row between them.
-    for before, row in pairwise(rows):
-        assert not row or not before or len(row) == len(before)
+    # One table, which any reader takes.
+    assert {len(row) for row in rows} == {len(rows[0])}
     page = printed("--format", "html")
     assert page.startswith("<!DOCTYPE html>")
     assert page.endswith("</html>\n")
@@ -72,6 +70,14 @@ def test_each_form_is_what_it_is_called(name: str, place: Path, results_to_compa
         if name != "sample":  # whose text is JSON Lines alone
             assert text.splitlines()[-1] == told
         assert html.escape(told) in page
+
+
+def test_a_list_of_two_tables_is_one_sheet_that_says_which(tmp_path: Path) -> None:
+    for name, kind, setting in (("stores", "store", "NAME=VALUE"), ("stages", "stage", "option")):
+        sheet = list(csv.DictReader(io.StringIO(recallbench(name, "--format", "csv", cwd=tmp_path).stdout)))
+        document = json.loads(recallbench(name, "--json", cwd=tmp_path).stdout)
+        told = [(kind, "") for _ in document[name]] + [("option", row[setting]) for row in document["options"]]
+        assert [(row["table"], row[setting]) for row in sheet] == told
 
 
 def test_two_forms_at_once_are_refused(tmp_path: Path) -> None:

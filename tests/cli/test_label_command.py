@@ -108,13 +108,18 @@ def test_queries_that_wait_are_in_the_command_that_goes_on(folder: Path) -> None
     jsonl(folder / "team" / "corpus.jsonl", [{"_id": "a", "text": "The ferry leaves."}])
     done = typed(folder, "yq", "--query", "What leaves?", "--query", "Is it a cat?", "--store", "bm25")
     assert done.stdout.splitlines()[-1] == (
-        "1 query labelled in team/gold.jsonl, 1 in all; 1 waits; next: recallbench label team --query 'Is it a cat?' "
-        "--store bm25 goes on, recallbench evaluate team measures"
+        "1 query labelled in team/gold.jsonl, 1 in all; 1 waits; next: recallbench label team -q "
+        "--query 'Is it a cat?' --store bm25 goes on, recallbench evaluate team measures"
+    )
+    done = typed(folder, "q", "--proposals", "3", "--query=A bird?", "--format", "text", "--query", "A cat?")
+    assert (
+        "; next: recallbench label team -q --proposals 3 --query 'A bird?' --query 'A cat?' goes on"
+        in done.stdout.splitlines()[-1]
     )
     (folder / "my list.txt").write_text("When?\nWhere?\n")
     done = typed(folder, "q", "--queries", "my list.txt")
     assert done.stdout.splitlines()[-1].endswith(
-        "1 waits; next: recallbench label team --queries 'my list.txt' goes on, recallbench evaluate team measures"
+        "1 waits; next: recallbench label team -q --queries 'my list.txt' goes on, recallbench evaluate team measures"
     )
 
 

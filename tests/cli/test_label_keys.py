@@ -175,8 +175,59 @@ def test_an_interruption_leaves_the_terminal_as_it_was(folder: Path) -> None:
         running.wait_for("relevant? ")
         assert termios.tcgetattr(running.its)[3] & termios.ICANON == 0
         os.kill(running.process.pid, signal.SIGINT)
-        assert "interrupted" in running.end()
+        told = "recallbench: interrupted; 0 queries labelled in team/gold.jsonl, 0 in all; next: "
+        assert f"{told}recallbench label team -q goes on" in running.end()
         assert running.process.returncode == 130
+        assert termios.tcgetattr(running.its) == running.before
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interruption_tells_how_many_queries_are_labelled_and_saved(folder: Path, ending: signal.Signals) -> None:
+    with terminal(folder, "--proposals", "2") as running:
+        for key in "yy":
+            running.answer(key)
+        running.answer("y")
+        running.wait_for("relevant? ")
+        os.kill(running.process.pid, ending)
+        assert running.end().endswith(
+            "recallbench: interrupted; 1 query labelled in team/gold.jsonl, 1 in all; it is saved; grades of a query "
+            "that was not finished are not kept; 1 waits; next: recallbench label team -q --proposals 2 goes on, "
+            "recallbench evaluate team measures\n"
+        )
+        assert running.process.returncode == 130
+        assert termios.tcgetattr(running.its) == running.before
+    assert [name for name, _ in labels(folder)] == ["ferry"]
+    with terminal(folder, "--proposals", "2") as running:
+        running.answer("y")
+        running.answer("a")
+        running.wait_for("any other key ends. ")
+        os.kill(running.process.pid, ending)
+        assert running.end().endswith(
+            "recallbench: interrupted; 1 query labelled in team/gold.jsonl, 2 in all; all of them are saved; "
+            "next: recallbench evaluate team\n"
+        )
+        assert running.process.returncode == 130
+        assert termios.tcgetattr(running.its) == running.before
+    assert [name for name, _ in labels(folder)] == ["ferry", "rain"]
+
+
+def test_ctrl_backslash_ends_at_once_with_the_terminal_as_it_was(folder: Path) -> None:
+    with terminal(folder) as running:
+        running.wait_for("relevant? ")
+        os.kill(running.process.pid, signal.SIGQUIT)
+        running.end()
+        assert running.process.returncode == -signal.SIGQUIT
+        assert termios.tcgetattr(running.its) == running.before
+
+
+def test_a_terminal_whose_output_was_stopped_is_given_back_by_force(folder: Path) -> None:
+    with terminal(folder) as running:
+        running.wait_for("relevant? ")
+        termios.tcflow(running.its, termios.TCOOFF)  # as Ctrl-S does: the program can't write any more
+        running.press("n")
+        time.sleep(0.5)
+        os.kill(running.process.pid, signal.SIGTERM)
+        assert running.process.wait(PATIENCE) == 130
         assert termios.tcgetattr(running.its) == running.before
 
 
@@ -201,10 +252,35 @@ def test_an_import_makes_a_set_that_evaluates(folder: Path) -> None:
     )
     (folder / "team" / "queries.jsonl").unlink()
     assert recallbench("evaluate", "team", "--store", "bm25", "-q", cwd=folder).returncode == 0
-    again = recallbench("label", "team", "--import", "all.csv", cwd=folder)
-    assert again.returncode == 2
-    assert "line 2: the same question is there already" in again.stderr
-    assert len(labels(folder)) == 2
+
+
+def test_an_import_is_repeated_and_extended(folder: Path) -> None:
+    table = folder / "all.csv"
+    words = ("label", "team", "--import", "all.csv")
+    table.write_text("question,relevant,scope\nWhen is the ferry?,oslo,north\nWhere rain?,bergen,north\n")
+    assert recallbench(*words, cwd=folder).returncode == 0
+    before = (folder / "team" / "gold.jsonl").read_bytes()
+    again = recallbench(*words, cwd=folder)
+    assert (again.returncode, again.stdout) == (
+        0,
+        "\nNothing of all.csv is new: team/gold.jsonl has each of its 2 rows already; "
+        "next: recallbench evaluate team\n",
+    )
+    assert (folder / "team" / "gold.jsonl").read_bytes() == before
+    table.write_text(table.read_text().replace("bergen", "rome") + "What is deep?,fjord,north\n")
+    refused = recallbench(*words, cwd=folder)
+    assert refused.returncode == 2
+    assert "line 3: q2 is there already, and differs: relevant" in refused.stderr
+    assert (folder / "team" / "gold.jsonl").read_bytes() == before
+    done = recallbench(*words, "--replace", "--format", "json", cwd=folder)
+    document = json.loads(done.stdout)
+    assert (document["imported"], document["replaced"], document["skipped"]) == (["q3"], ["q2"], 1)
+    assert document["conclusion"]["happened"] == (
+        "1 question of all.csv taken into team/gold.jsonl, 1 replaced, 1 was there already"
+    )
+    assert labels(folder) == [("q1", ["oslo"]), ("q2", ["rome"]), ("q3", ["fjord"])]
+    refused = recallbench("label", "team", "--replace", cwd=folder)
+    assert (refused.returncode, "--replace is for --import" in refused.stderr) == (2, True)
 
 
 def test_an_import_of_answers_is_measured_by_their_texts(folder: Path) -> None:

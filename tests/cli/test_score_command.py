@@ -54,14 +54,14 @@ def test_two_runs_without_compare_are_told_apart(folder: Path) -> None:
     done = recallbench("score", "gold.jsonl", "best.json", cwd=folder)
     assert done.returncode == 2
     assert "what to do: recallbench score gold.jsonl --gold GOLD --compare best.json" in done.stderr
-    done = recallbench("score", "a", "b", "c", cwd=folder)
-    assert "what to do: recallbench table a b c --qrels GOLD" in done.stderr
+    done = recallbench("score", "a", "b b", "c", cwd=folder)
+    assert "what to do: recallbench table a 'b b' c --qrels GOLD" in done.stderr
 
 
 def test_the_last_line_says_what_was_found_and_what_to_do(folder: Path) -> None:
     assert conclusion(folder, "--gold", "gold.jsonl", "--k", "1") == (
         "The first hit holds 50% of what is relevant (recall_frac@1 0.5000, 95% 0.1500 to 0.8500, 3 queries); "
-        "3 queries are too few to rely on; next: score more of them"
+        "3 queries are too few to rely on; next: recallbench score gold.jsonl --k 1, with more queries"
     )
     many = {f"q{n}": ["a"] for n in range(40)}
     write(folder, "many.json", json.dumps(many))
@@ -69,7 +69,7 @@ def test_the_last_line_says_what_was_found_and_what_to_do(folder: Path) -> None:
     assert conclusion(folder, "--run", "worse.json", "--gold", "many.json", "--k", "2") == (
         "The first 2 hits hold 100% of what is relevant (recall_frac@2 1.0000, 95% 0.9124 to 1.0000, 40 queries); "
         "the interval says how far the figure for all queries of this sort may lie from it; "
-        "next: recallbench score worse.json --gold many.json --compare OTHER, to see who finds more"
+        "next: recallbench score worse.json --gold many.json --k 2 --compare OTHER, to see who finds more"
     )
     words = ("--run", "many.json", "--gold", "many.json", "--k", "2", "--compare", "worse.json")
     assert conclusion(folder, *words) == (

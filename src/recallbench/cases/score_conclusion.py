@@ -16,8 +16,8 @@ FEW = 30
 MEND = "mend what is named above, and score again"
 
 
-def score_conclusion(scores: CaseScores, failed: str = "", then: str = "") -> Conclusion:
-    """Return the conclusion of a report. `failed` says in words what could not be scored, `then` what comes next."""
+def score_conclusion(scores: CaseScores, failed: str = "", again: str = "recallbench score") -> Conclusion:
+    """Return the conclusion of a report. `failed` says in words what could not be scored; `again` is its command."""
     if not scores.n:
         happened = f"Nothing could be measured: none of {queries(len(scores))} has anything to find"
         return Conclusion(happened, failed, MEND if failed else "say what is relevant for each query", tone="bad")
@@ -33,17 +33,19 @@ def score_conclusion(scores: CaseScores, failed: str = "", then: str = "") -> Co
         return Conclusion(happened, failed, MEND, tone="bad")
     if scores.n < FEW:
         are = "one query is" if scores.n == 1 else f"{scores.n} queries are"
-        return Conclusion(happened, f"{are} too few to rely on", "score more of them", tone="open")
+        return Conclusion(happened, f"{are} too few to rely on", f"{again}, with more queries", tone="open")
     belief = "the interval says how far the figure for all queries of this sort may lie from it"
-    return Conclusion(happened, belief, then)
+    return Conclusion(happened, belief, f"{again} --compare OTHER, to see who finds more")
 
 
-def change_conclusion(change: Change, before: str, after: str, failed: str = "") -> Conclusion:
+def change_conclusion(
+    change: Change, before: str, after: str, failed: str = "", again: str = "recallbench score"
+) -> Conclusion:
     """Return the conclusion of two runs over the same queries; `failed` says in words what could not be scored."""
     helped, hurt = _parts(change, "helped"), _parts(change, "hurt")
     unsettled = _parts(change, "not settled")
     tone: Tone
-    n, tone, then = change.parts[0].n, "open", "score more queries"
+    n, tone, then = change.parts[0].n, "open", f"{again}, with more queries"
     if helped and hurt:
         happened = f"{after} is better in {_numbers(helped[0])}, and worse in {_numbers(hurt[0])}"
         belief, then = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ DOCUMENTS = {"all": {"a", "b", "c, d"}}
 DAY = date(2026, 5, 1)
 
 
-def imported(folder: Path, name: str, text: str, **more: str) -> ImportedQuestions:
+def imported(folder: Path, name: str, text: str, **more: Any) -> ImportedQuestions:
     file = folder / name
     file.write_text(text, encoding="utf-8")
     return read_import(file, DOCUMENTS, LabelBook(folder), DAY, **more)
@@ -85,7 +86,7 @@ def test_every_fault_is_named_by_its_line_and_nothing_is_taken(tmp_path: Path) -
         "line 4: no question",
         "line 5: corpus.jsonl has no document z",
         "line 6: neither an answer nor the ids of relevant documents",
-        "line 7: the id q1 is that of another question",
+        "line 7: q1 is in line 2 already, and differs: question, answer, relevant",
     ]
 
 
@@ -100,10 +101,85 @@ def test_a_scope_without_documents_is_a_fault(tmp_path: Path) -> None:
     assert error.found == "line 2: no document is in scope west, only in all"
 
 
-def test_the_same_question_is_not_taken_twice(tmp_path: Path) -> None:
-    text = "question,answer\nWhere?,here\n"
-    LabelBook(tmp_path).add_all(imported(tmp_path, "t.csv", text).records)
-    assert refusal(tmp_path, "t.csv", text).found == "line 2: the same question is there already"
+def test_a_table_that_grew_adds_what_is_new(tmp_path: Path) -> None:
+    book = LabelBook(tmp_path)
+    book.append(UnlabelledQuery("q3", "By hand?"), {"a": 1.0}, DAY)
+    first = "question,answer,relevant\nWhere?,,a;b\nWho?,Ann,\n"
+    book.add_all(imported(tmp_path, "t.csv", first).records)
+    before = book.path.read_bytes()
+    again = imported(tmp_path, "t.csv", first)
+    assert (again.records, again.replaced, again.skipped, again.judged, again.expecting) == ([], {}, 2, 1, 1)
+    # Another order of ids and other blanks are the same; a row that stands there twice is one.
+    grown = "question,answer,relevant\nNew?,,b\n Where? ,,b|a\nWho?,Ann,\nNew?,,b\nBy hand?,,a\n"
+    found = imported(tmp_path, "t.csv", grown)
+    assert [(row["query_id"], row["query"]) for row in found.records] == [("q4", "New?")]
+    assert found.skipped == 4
+    book.add_all(found.records, found.replaced)
+    assert book.path.read_bytes().startswith(before)
+    assert list(book.records()) == ["q3", "q1", "q2", "q4"]
+
+
+CHANGED = 'id,question,answer,relevant\nq1,Where?,,b\n,"Who, ""exactly""?",Ben,\nq3,Nothing at all?,here,\n'
+
+
+def test_a_changed_row_is_refused_by_name_and_takes_its_place_with_replace(tmp_path: Path) -> None:
+    book = LabelBook(tmp_path)
+    book.add_all(imported(tmp_path, "t.csv", TABLES["t.csv"]).records)
+    book.append(UnlabelledQuery("own", "By hand?"), {"a": 1.0}, DAY)
+    error = refusal(tmp_path, "t.csv", CHANGED)
+    assert error.found.splitlines() == [
+        "line 2: q1 is there already, and differs: kind, relevant",
+        "line 3: q2 is there already, and differs: answer",
+        "line 4: q3 is there already, and differs: question, kind, answer",
+    ]
+    assert error.remedy == "mend these lines, then import again; --replace takes rows that differ from what is there"
+    by_hand = book.path.read_bytes().splitlines()[3]
+    found = imported(tmp_path, "t.csv", CHANGED, replace=True)
+    assert (found.records, list(found.replaced), found.skipped) == ([], ["q1", "q2", "q3"], 0)
+    book.add_all(found.records, found.replaced)
+    assert book.path.read_bytes().splitlines()[3] == by_hand
+    assert list(book.records().values())[:3] == [
+        {"query_id": "q1", "query": "Where?", "relevant": ["b"], "labelled_at": "2026-05-01"},
+        {"query_id": "q2", "query": 'Who, "exactly"?', "expected": "Ben", "labelled_at": "2026-05-01"},
+        {"query_id": "q3", "query": "Nothing at all?", "expected": "here", "labelled_at": "2026-05-01"},
+    ]
+    assert imported(tmp_path, "t.csv", CHANGED).skipped == 3
+
+
+def test_two_rows_of_one_question_and_an_id_of_two_are_refused_also_with_replace(tmp_path: Path) -> None:
+    book = LabelBook(tmp_path)
+    book.add_all(imported(tmp_path, "t.csv", TABLES["t.csv"]).records)
+    file = tmp_path / "t.csv"
+    file.write_text("id,question,relevant\nq1,Where?,b\n,Where?,a\nq2,Where?,a\nq9,Nothing?,a\n")
+    with pytest.raises(InputError) as raised:
+        read_import(file, DOCUMENTS, book, DAY, replace=True)
+    assert raised.value.found.splitlines() == [
+        "line 3: q1 is in line 2 already, and differs: relevant",
+        "line 4: the id q2 is that of another question, and the question is there already as q1",
+    ]
+    assert raised.value.remedy == "mend these lines, then import again"
+    # Another id is another content, and the new one counts.
+    found = imported(tmp_path, "t.csv", "id,question,kind\nq9,Nothing?,abstention\n", replace=True)
+    assert [(old, new["query_id"]) for old, new in found.replaced.items()] == [("q3", "q9")]
+
+
+def test_a_line_that_calls_its_id_otherwise_is_known_by_it(tmp_path: Path) -> None:
+    book = LabelBook(tmp_path)
+    book.path.write_text('{"_id": "x", "query": "Where?", "relevant": ["a"]}\n')
+    assert imported(tmp_path, "t.csv", "id,question,relevant\nx,Where?,a\n").skipped == 1
+    found = imported(tmp_path, "t.csv", "id,question,relevant\nx,Where?,b\n", replace=True)
+    book.add_all(found.records, found.replaced)
+    assert [(id, line["relevant"]) for id, line in book.records().items()] == [("x", ["b"])]
+    assert len(book.path.read_text().splitlines()) == 1
+
+
+def test_a_book_that_was_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
+    book = LabelBook(tmp_path)
+    book.add_all(imported(tmp_path, "t.csv", TABLES["t.csv"]).records)
+    before = book.path.read_bytes()
+    with pytest.raises(InputError, match="was changed meanwhile"):
+        book.add_all([{"query": "new"}], {"q1": {"query": "else"}, "gone": {"query": "else"}})
+    assert book.path.read_bytes() == before
 
 
 @pytest.mark.parametrize(

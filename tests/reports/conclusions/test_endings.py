@@ -11,7 +11,7 @@ from recallbench.corpora.recall_log import Recall
 from recallbench.reports import costs, log_scores
 from recallbench.reports.canary import check, drawn
 from recallbench.reports.conclusions.fetched import fetched
-from recallbench.reports.conclusions.labelling import imported, labelled
+from recallbench.reports.conclusions.labelling import imported, interrupted, labelled
 from recallbench.studies.logs import sampled
 from recallbench.studies.logs.sampling import QuerySample, SampledQuery
 
@@ -66,15 +66,31 @@ def test_labels(now: int, every: int, left: int, line: str) -> None:
     assert str(labelled("team", "team/gold.jsonl", now, every, left, "recallbench label team --query 'cat?'")) == line
 
 
+def test_labels_that_were_interrupted() -> None:
+    told = labelled("team", "gold.jsonl", 2, 5, 3, "recallbench label team")
+    assert str(interrupted(told, 5, "what was open is not")) == (
+        "2 queries labelled in gold.jsonl, 5 in all; all of them are saved; what was open is not; 3 wait; "
+        "next: recallbench label team goes on, recallbench evaluate team measures"
+    )
+    told = labelled("team", "gold.jsonl", 0, 0, 0, "recallbench label team")
+    assert interrupted(told, 0, "") == told
+
+
 def test_imports() -> None:
-    assert str(imported("my team", "gold.jsonl", "a.csv", 1, 1, 0)) == (
+    assert str(imported("my team", "gold.jsonl", "a.csv", 1, 0, 0, 1, 0)) == (
         "1 question of a.csv taken into gold.jsonl; next: recallbench evaluate 'my team'"
     )
-    assert str(imported("team", "gold.jsonl", "a.csv", 4, 1, 2)) == (
+    assert str(imported("team", "gold.jsonl", "a.csv", 4, 0, 0, 1, 2)) == (
         "4 questions of a.csv taken into gold.jsonl; 3 have an answer and no ids, so texts decide; 2 columns were "
         "passed over, named above; next: recallbench evaluate team --match hybrid"
     )
-    assert str(imported("team", "gold.jsonl", "a.csv", 4, 0, 0)).endswith("evaluate team --match tokens")
+    assert str(imported("team", "gold.jsonl", "a.csv", 4, 0, 0, 0, 0)).endswith("evaluate team --match tokens")
+    assert str(imported("team", "gold.jsonl", "a.csv", 1, 2, 3, 6, 0)) == (
+        "1 question of a.csv taken into gold.jsonl, 2 replaced, 3 were there already; next: recallbench evaluate team"
+    )
+    assert str(imported("team", "gold.jsonl", "a.csv", 0, 0, 3, 3, 0)).startswith(
+        "Nothing of a.csv is new: gold.jsonl has each of its 3 rows already; next: "
+    )
 
 
 def checked(*stale: bool | None) -> str:

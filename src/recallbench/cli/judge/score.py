@@ -42,12 +42,13 @@ def score(runs: tuple[Path, ...], **others: Any) -> int:
     their texts instead of ids. Exits with 1 where a query failed or a line could not be read, under --keep-going.
     """
     if len(runs) > 1:
-        rest = f"recallbench score {runs[0]} --gold GOLD --compare {runs[1]}"
+        names = [str(run) for run in runs]
+        two = shlex.join(["recallbench", "score", names[0], "--gold", "GOLD", "--compare", names[1]])
         raise UsageError(
             "score takes one file of rankings",
             expected="RUN, and --compare for a second one",
             found=f"{len(runs)} files",
-            remedy=rest if len(runs) == 2 else f"recallbench table {' '.join(map(str, runs))} --qrels GOLD",
+            remedy=two if len(runs) == 2 else shlex.join(["recallbench", "table", *names, "--qrels", "GOLD"]),
         )
     if runs[0].is_dir():
         _refuse_folder(runs[0])

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recallbench.cases.case import NOTHING, count
+from recallbench.cli.again import command_again
 from recallbench.cli.measure.score_tables import RenderedComparison, TableOptions, show
 from recallbench.errors import InputError, UsageError
 from recallbench.escaping.markdown import opening
@@ -64,7 +65,7 @@ def score_files(files: RankingFiles, table: TableOptions) -> int:
                 "nothing says what is relevant",
                 expected="--gold FILE, or one JSONL file that holds `relevant` beside `ranked`",
                 found=f"{run_file} alone",
-                remedy=f"recallbench score {run_file} --gold FILE",
+                remedy=shlex.join(["recallbench", "score", str(run_file), "--gold", "FILE"]),
             ) from error
         raise
     texts = {} if files.texts is None else read_texts(files.texts)
@@ -124,19 +125,23 @@ def score_files(files: RankingFiles, table: TableOptions) -> int:
             # The table has a column for what failed, and no place for lines that were left out.
             for line in side.left_out:
                 print(visible(f"recallbench: {of}left out: {line}"), file=sys.stderr)
-    show(table, scores, tradeoff, compared, conclusion=_conclusion(sides, change, gold_file))
+    show(table, scores, tradeoff, compared, conclusion=_conclusion(sides, change, _again(files)))
     return 1 if any(side.failed for side in sides) else 0
 
 
-def _conclusion(sides: Sequence[_Side], change: Change | None, gold: Path) -> Conclusion:
+def _conclusion(sides: Sequence[_Side], change: Change | None, again: str) -> Conclusion:
     from recallbench.cases.score_conclusion import change_conclusion, score_conclusion
 
     first, second = sides[0], sides[-1]
     failed = "; ".join(f"{side.path}: {side.failed_in_words()}" for side in sides if side.failed)
     if change is not None:
-        return change_conclusion(change, str(first.path), str(second.path), failed)
-    files = shlex.quote(str(first.path)) + ("" if gold == first.path else f" --gold {shlex.quote(str(gold))}")
-    return score_conclusion(first.report, failed, f"recallbench score {files} --compare OTHER, to see who finds more")
+        return change_conclusion(change, str(first.path), str(second.path), failed, again)
+    return score_conclusion(first.report, failed, again)
+
+
+def _again(files: RankingFiles) -> str:
+    """Return the command as `score`, which names its file without an option."""
+    return command_again("score", {"--gold" if files.run is None else "--run": lambda path: [path]})
 
 
 @dataclass(frozen=True, slots=True)

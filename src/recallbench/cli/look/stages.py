@@ -89,4 +89,9 @@ def _listed() -> Printed:
     settable = "what the table of a stage in a pipeline's file may hold beside kind, method and a name of its own:"
     decides = Table(("kind", "method", "option", "what it decides"), rows, caption="What can be set of each")
     document = {"stages": what.records(), "options": decides.records()}
-    return Printed("The stages of a pipeline", [what, "", settable, decides], document)
+    # One table for a spreadsheet: a filter of its first column leaves the stages alone, or what can be set.
+    sheet = Table(
+        ("table", "kind", "method", "option", "what it does or decides"),
+        [("stage", kind, methods, "", does) for kind, methods, does in what.rows] + [("option", *row) for row in rows],
+    )
+    return Printed("The stages of a pipeline", [what, "", settable, decides], document, own_sheet=sheet)

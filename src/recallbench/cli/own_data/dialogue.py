@@ -7,6 +7,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Literal
 
 from recallbench.escaping.terminal import visible, visible_lines
+from recallbench.interruption import postpone_signals
 
 if TYPE_CHECKING:
     from recallbench.cli.own_data.keyboard import Keyboard
@@ -63,8 +64,9 @@ class Dialogue:
         for before in reversed(range(at)):
             labelling = self.labellings[before]
             if was_saved := labelling.saved:
-                self.book.take_back(labelling.query)
-                labelling.saved = False
+                with postpone_signals():
+                    self.book.take_back(labelling.query)
+                    labelling.saved = False
             if labelling.undo() or was_saved:
                 self._say("  the last label was taken back")
                 return before
@@ -138,8 +140,9 @@ class Dialogue:
             self._say(f"  {visible(chosen.id)} is judged already; u goes back")
 
     def _save(self, labelling: Labelling) -> None:
-        self.book.append(labelling.query, labelling.grades, self.today)
-        labelling.saved = True
+        with postpone_signals():  # what is told of an interruption counts it, or it is not there
+            self.book.append(labelling.query, labelling.grades, self.today)
+            labelling.saved = True
         self._say(f"  saved: {labelling.relevant} relevant of {labelling.place} judged")
 
     def _say(self, text: str) -> None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
+
+from recallbench.interruption import on_forced_end
 
 END, ESCAPE = "\x04", "\x1b"
 QUIET_SECONDS = 0.02
@@ -24,13 +28,19 @@ class Keyboard:
 
     @contextmanager
     def opened(self) -> Iterator[Keyboard]:
-        """Yield the keyboard, and leave the terminal as it was whatever happens."""
-        if sys.stdin.isatty() and (modes := _modes()) is not None:
-            self._modes = modes
+        """Yield the keyboard, and leave the terminal as it was, also where the program is ended by force."""
+        if not sys.stdin.isatty() or (modes := _modes()) is None:
+            yield self
+            return
+        self._modes = modes
+        forget = on_forced_end(self._restore)
+        before = signal.signal(signal.SIGQUIT, self._quit)
         try:
             yield self
         finally:
             self._restore()
+            signal.signal(signal.SIGQUIT, before)
+            forget()
 
     def key(self, prompt: str) -> str | None:
         """Return the key that is pressed, in lower case, or the first of a line; None at the end of the input.
@@ -58,7 +68,14 @@ class Keyboard:
         if self._modes is not None:
             import termios
 
-            termios.tcsetattr(sys.stdin.fileno(), termios.TCSADRAIN, self._modes)
+            # Not when all is written: output that was stopped, as by Ctrl-S, never is.
+            termios.tcsetattr(sys.stdin.fileno(), termios.TCSANOW, self._modes)
+
+    def _quit(self, number: int, _frame: FrameType | None) -> None:
+        """End as this signal, of Ctrl-\\, ends a program, but with the terminal as it was."""
+        self._restore()
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
 
     def _say(self, text: str) -> None:
         self._stream.write(text)
@@ -70,7 +87,7 @@ def _take_single_keys() -> None:
     import termios
     import tty
 
-    tty.setcbreak(sys.stdin.fileno(), termios.TCSADRAIN)
+    tty.setcbreak(sys.stdin.fileno(), termios.TCSANOW)
 
 
 def _pressed() -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from dataclasses import replace
 from datetime import date
@@ -10,19 +9,20 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from recallbench.cli import options
-from recallbench.cli.command import PATH, Whole, argument, command, former, option, typed
+from recallbench.cli.again import command_again
+from recallbench.cli.command import PATH, Whole, argument, command, flag, former, option, typed
 from recallbench.cli.printing import show
 from recallbench.errors import UsageError
 from recallbench.escaping.terminal import visible
+from recallbench.interruption import InterruptedWithResult
 from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Table
 from recallbench.scoring.depth import DEEPEST
 
 if TYPE_CHECKING:
     from recallbench.corpora.labelled_sets.label_book import LabelBook, UnlabelledQuery
+    from recallbench.reports.printing.conclusion import Conclusion
 
 KEYS = (
     "y relevant, n not, 0-9 a grade, a none of the rest, + add a document, u undo, m more of the text, s skip this "
@@ -41,6 +41,7 @@ KEYS = (
         "import_",
         type=PATH,
     ),
+    flag("replace", "With --import: let a row take the place of the label that its question has; else it is refused."),
     option("scope", "The scope (or tenant) of queries that name none, where documents have scopes."),
     option("proposals", "How many documents are put forward for each query.", type=Whole(1, DEEPEST), default=10),
     former("k", "proposals", type=Whole(1, DEEPEST)),
@@ -62,6 +63,7 @@ def label(
     queries: Path | None,
     query: tuple[str, ...],
     import_: Path | None,
+    replace: bool,
     scope: str | None,
     proposals: int,
     format: Format,
@@ -79,8 +81,10 @@ def label(
     if import_ is not None:
         if unfitting := typed("queries", "query", "proposals", "store"):
             raise UsageError(f"{unfitting} is not for --import", expected="--import FILE alone", found=unfitting)
-        show(_import(book, import_, scope or ""), format)
+        show(_import(book, import_, scope or "", replace=replace), format)
         return 0
+    if typed("replace"):
+        raise UsageError("--replace is for --import", expected="--import FILE --replace", found="no --import")
     show(_label(book, _asked(book, queries, query, scope or ""), proposals, format, quiet, of_run), format)
     return 0
 
@@ -110,7 +114,7 @@ def _label(
     from recallbench.cli.own_data.dialogue import Dialogue
     from recallbench.cli.own_data.keyboard import Keyboard
     from recallbench.corpora.labelled_sets.set_name import SetName, folder_word
-    from recallbench.reports.conclusions.labelling import labelled
+    from recallbench.reports.conclusions.labelling import interrupted, labelled
     from recallbench.studies.logs.labelling import Labelling
     from recallbench.studies.logs.proposals import propose
     from recallbench.studies.logs.shelf import Shelf
@@ -121,49 +125,57 @@ def _label(
     print(f"{done} of {len(every)} queries are labelled; {KEYS}", file=sys.stderr)
     shelf = Shelf.read(book.folder)
     proposing = options.run_options(corpus=str(SetName(folder_word(book.folder.name), "0" * 64)), **of_run)
-    proposed = propose(shelf, left, proposing, most, listener(quiet)) if left else []
-    labellings = [Labelling(each, documents) for each, documents in zip(left, proposed, strict=True)]
-    # What machines read is alone on stdout.
-    stream = sys.stdout if format == "text" else sys.stderr
-    with Keyboard(stream).opened() as keyboard:
-        Dialogue(book, shelf, labellings, done, keyboard, stream, date.today()).hold()
-    saved = [labelling for labelling in labellings if labelling.saved]
-    again = _again(book.folder, [each.query.text for each in labellings if not each.saved])
-    told = labelled(
-        str(book.folder), str(book.path), len(saved), len(before) + len(saved), len(left) - len(saved), again
-    )
+    labellings: list[Labelling] = []
+
+    def saved() -> list[Labelling]:
+        return [labelling for labelling in labellings if labelling.saved]
+
+    def told() -> Conclusion:
+        now = len(saved())
+        waiting = {each.text for each in left} - {each.query.text for each in saved()}
+        again = command_again("label", {"--query": lambda text: ["--query", text] if text in waiting else []})
+        return labelled(str(book.folder), str(book.path), now, len(before) + now, len(left) - now, again)
+
+    try:
+        proposed = propose(shelf, left, proposing, most, listener(quiet)) if left else []
+        labellings += [Labelling(each, documents) for each, documents in zip(left, proposed, strict=True)]
+        # What machines read is alone on stdout.
+        stream = sys.stdout if format == "text" else sys.stderr
+        with Keyboard(stream).opened() as keyboard:
+            Dialogue(book, shelf, labellings, done, keyboard, stream, date.today()).hold()
+    except KeyboardInterrupt as error:
+        lost = "" if labellings else "vectors that were computed are kept"
+        if any(each.grades and not each.saved for each in labellings):
+            lost = "grades of a query that was not finished are not kept"
+        raise InterruptedWithResult(str(interrupted(told(), len(before) + len(saved()), lost))) from error
     sheet = Table(
         ("query", "relevant", "judged"),
-        [(each.query.text, str(each.relevant), str(each.place)) for each in saved],
+        [(each.query.text, str(each.relevant), str(each.place)) for each in saved()],
         caption="Queries that were labelled",
     )
-    document = {"book": str(book.path), "labelled": [each.query.id for each in saved], "left": len(left) - len(saved)}
-    return Printed("Labels", [] if format == "text" else [sheet], document, told, own_sheet=sheet)
+    labels = [each.query.id for each in saved()]
+    document = {"book": str(book.path), "labelled": labels, "left": len(left) - len(labels)}
+    return Printed("Labels", [] if format == "text" else [sheet], document, told(), own_sheet=sheet)
 
 
-def _again(folder: Path, waiting: list[str]) -> str:
-    """Return the command that asks the queries that wait; those that were typed stand nowhere else."""
-    words = ["recallbench", "label", str(folder)]
-    given = click.get_current_context().params
-    if given["query"]:
-        words += [word for text in waiting for word in ("--query", text)]
-    for name in ("queries", "scope", "store"):
-        if typed(name):
-            words += [f"--{name}", str(given[name])]
-    return shlex.join(words)
-
-
-def _import(book: LabelBook, file: Path, scope: str) -> Printed:
+def _import(book: LabelBook, file: Path, scope: str, *, replace: bool) -> Printed:
     from recallbench.corpora.labelled_sets.label_import import read_import
     from recallbench.reports.conclusions.labelling import imported
     from recallbench.studies.logs.shelf import Shelf
 
     segments = Shelf.read(book.folder).segments
     documents = {place: {segment.session for segment in there} for place, there in segments.items()}
-    found = read_import(file, documents, book, date.today(), scope)
-    book.add_all(found.records)
+    found = read_import(file, documents, book, date.today(), scope, replace=replace)
+    book.add_all(found.records, found.replaced)
     told = imported(
-        str(book.folder), str(book.path), str(file), len(found.records), found.judged, len(found.passed_over)
+        str(book.folder),
+        str(book.path),
+        str(file),
+        len(found.records),
+        len(found.replaced),
+        found.skipped,
+        found.judged,
+        len(found.passed_over),
     )
     lines = [f"column passed over: {name}" for name in found.passed_over]
     sheet = Table(
@@ -175,7 +187,7 @@ def _import(book: LabelBook, file: Path, scope: str) -> Printed:
                 "; ".join(map(str, relevant)) if isinstance(relevant := record.get("relevant"), (list, dict)) else "",
                 str(record.get("expected", "")),
             )
-            for record in found.records
+            for record in [*found.records, *found.replaced.values()]
         ],
         caption="Questions that were taken",
     )
@@ -183,6 +195,8 @@ def _import(book: LabelBook, file: Path, scope: str) -> Printed:
         "book": str(book.path),
         "file": str(file),
         "imported": [record["query_id"] for record in found.records],
+        "replaced": [record["query_id"] for record in found.replaced.values()],
+        "skipped": found.skipped,
         "judged": found.judged,
         "expecting": found.expecting,
         "passed_over": list(found.passed_over),

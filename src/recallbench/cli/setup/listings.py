@@ -68,7 +68,13 @@ def stores(format: Format) -> int:
     settable = Table(("store", "NAME=VALUE", "also", "what it decides"), rows)
     own = "of a class or function of your own, NAME=VALUE is a parameter of its constructor or its own"
     parts: list[Part] = [every, "", "what --set sets:", settable, "", own]
-    show(Printed("The stores", parts, {"stores": every.records(), "options": settable.records()}), format)
+    # One table for a spreadsheet: a filter of its first column leaves the stores alone, or what can be set.
+    sheet = Table(
+        ("table", "store", "NAME=VALUE", "also", "what it is or decides"),
+        [("store", name, "", "", what) for name, what in every.rows] + [("option", *row) for row in rows],
+    )
+    document = {"stores": every.records(), "options": settable.records()}
+    show(Printed("The stores", parts, document, own_sheet=sheet), format)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`gold.jsonl` while it is being written: one whole line per query, appended at once, never rewritten."""
+"""`gold.jsonl` while it is being written: one whole line per query, appended at once, rewritten only when asked."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from recallbench.corpora.field_reader import FieldReader
 from recallbench.corpora.labelled_sets.labelled_records import ABSTENTION, DOCUMENTS, JUDGEMENTS, QUERIES, SHORT
@@ -68,15 +69,13 @@ class LabelBook:
 
     def labelled(self) -> frozenset[str]:
         """Ids of the queries that have their line; raises InputError for a line that can't be read."""
-        if not self.path.exists():
-            return frozenset()
-        return frozenset(str(record.get("query_id") or f"q{number}") for number, record in objects(self.path))
+        return frozenset(self.records())
 
-    def questions(self) -> frozenset[Question]:
-        """Return the questions that have their line, each with where it may be answered from."""
+    def records(self) -> dict[str, dict[str, Any]]:
+        """Return each line by the id of its query; raises InputError for a line that can't be read."""
         if not self.path.exists():
-            return frozenset()
-        return frozenset(question_of(record) for _, record in objects(self.path))
+            return {}
+        return {_id(record, number): record for number, record in objects(self.path)}
 
     def append(self, query: UnlabelledQuery, grades: Mapping[str, float], day: date) -> None:
         """Add the line of one query, and see it on the disk; no grade above 0 means that nothing answers it."""
@@ -114,15 +113,38 @@ class LabelBook:
             file.truncate(start)
             os.fsync(file.fileno())
 
-    def add_all(self, records: Sequence[Mapping[str, object]]) -> None:
-        """Add the lines of many queries at once: all of them are there afterwards, or none."""
-        before = self.path.read_bytes() if self.path.exists() else b""
-        write_whole(self.path, before + "".join(map(_line, records)).encode(), synced=True)
+    def add_all(
+        self, records: Sequence[Mapping[str, object]], replaced: Mapping[str, Mapping[str, object]] | None = None
+    ) -> None:
+        """Add the lines of many queries at once, and put others in the place of those with the ids of `replaced`.
+
+        All of that is done afterwards, or nothing; other lines keep their bytes.
+        """
+        waiting = dict(replaced or {})
+        if not records and not waiting:
+            return
+        before = self.path.read_bytes().splitlines(keepends=True) if self.path.exists() else []
+        if waiting:
+            for number, record in objects(self.path):
+                if (new := waiting.pop(_id(record, number), None)) is not None:
+                    before[number - 1] = _line(new).encode()
+        if waiting:
+            raise InputError(
+                f"{self.path} was changed meanwhile",
+                expected=f"a line of {next(iter(waiting))}",
+                found="none",
+                remedy="import again",
+            )
+        write_whole(self.path, b"".join(before) + "".join(map(_line, records)).encode(), synced=True)
 
 
 def question_of(record: Mapping[str, object]) -> Question:
     """Return the question of a line."""
     return " ".join(str(record.get("query") or "").split()), str(record.get("scope") or record.get("tenant") or "")
+
+
+def _id(record: Mapping[str, object], number: int) -> str:
+    return str(record.get("query_id") or record.get("_id") or f"q{number}")
 
 
 def _line(record: Mapping[str, object]) -> str:

@@ -11,8 +11,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from recallbench.corpora.labelled_sets.label_book import LabelBook, Question, question_of
+from recallbench.corpora.labelled_sets.label_book import LabelBook
 from recallbench.corpora.labelled_sets.labelled_records import ABSTENTION, EVERYWHERE
+from recallbench.corpora.labelled_sets.taken_rows import TakenRows
 from recallbench.errors import InputError, UsageError
 from recallbench.reading import document, objects
 
@@ -36,21 +37,33 @@ class ImportedQuestions:
     """The lines of a file, ready for the book."""
 
     records: Sequence[Mapping[str, object]]
+    """Those of new questions."""
+    replaced: Mapping[str, Mapping[str, object]]
+    """Those that take the place of a line, by the id that the line has."""
+    skipped: int
+    """Rows that are there already as they are."""
     judged: int
-    """Those that name what is relevant, or that nothing is."""
+    """Rows that name what is relevant, or that nothing is."""
     expecting: int
-    """Those that say what an answer says."""
+    """Rows that say what an answer says."""
     passed_over: Sequence[str]
     """Columns that no field is called."""
 
 
 def read_import(
-    path: Path, documents: Mapping[str, Collection[str]], book: LabelBook, day: date, scope: str = ""
+    path: Path,
+    documents: Mapping[str, Collection[str]],
+    book: LabelBook,
+    day: date,
+    scope: str = "",
+    *,
+    replace: bool = False,
 ) -> ImportedQuestions:
     """Return the questions of a CSV, TSV or JSONL file.
 
     `documents` are the ids in each scope, the `book` has the queries that are there already, and `scope` is that of
-    rows that name none. Raises InputError that names every line that can't be taken.
+    rows that name none. A row that is there already is skipped; one that is there with other content takes the place of
+    that with `replace`. Raises InputError that names every line that can't be taken.
     """
     if path.suffix.lower() not in ENDINGS:
         raise UsageError(
@@ -71,34 +84,31 @@ def read_import(
             remedy="name the column of the questions `question`",
         )
     faults: list[str] = []
-    records: list[dict[str, object]] = []
-    known, asked = set(book.labelled()), set(book.questions())
+    taken = TakenRows(book.records(), fields)
     for line, row in rows:
         cells = {field: row[name] for field, name in fields.items() if name and _filled(row.get(name))}
-        cells.setdefault("query_id", _free(known, len(records) + 1))
         if scope and "scope" not in cells and "tenant" not in cells:
             cells["scope"] = scope
         try:
-            record = _record(cells, documents, known, asked, day)
+            taken.take(line, _record(cells, documents, day), replace=replace)
         except ValueError as fault:
             faults.append(f"line {line}: {fault}")
-            continue
-        known.add(str(record["query_id"]))
-        asked.add(question_of(record))
-        records.append(record)
     if faults:
         more = [f"and {len(faults) - TOLD} more lines"] if len(faults) > TOLD else []
+        mend = "mend these lines, then import again"
         raise InputError(
             f"{path}: {len(faults)} of {len(rows)} rows can't be taken, and none was",
             expected="a question with its answer, or with the ids of documents that answer it",
             found="\n".join([*faults[:TOLD], *more]),
-            remedy="mend these lines, then import again",
+            remedy=f"{mend}; --replace takes rows that differ from what is there" if taken.differing else mend,
         )
     used = set(fields.values())
     return ImportedQuestions(
-        records,
-        sum("relevant" in record for record in records),
-        sum("expected" in record for record in records),
+        taken.new,
+        taken.replaced,
+        taken.skipped,
+        sum("relevant" in record for record in taken.rows),
+        sum("expected" in record for record in taken.rows),
         [name for name in names if name not in used],
     )
 
@@ -106,27 +116,23 @@ def read_import(
 def _record(
     cells: Mapping[str, Any],
     documents: Mapping[str, Collection[str]],
-    known: Collection[str],
-    asked: Collection[Question],
     day: date,
 ) -> dict[str, object]:
-    """Return one line of the book; raises ValueError that says what is wrong with it."""
+    """Return one line of the book, with an id where the row has one; raises ValueError that says what is wrong."""
     text = cells.get("query")
     if not isinstance(text, str):
         raise ValueError("no question")
-    id = str(cells["query_id"])
-    if id.split() != [id]:
-        raise ValueError(f"the id {id!r} has blanks")
-    if id in known:
-        raise ValueError(f"the id {id} is that of another question")
-    record: dict[str, object] = {"query_id": id, "query": text.strip()}
+    record: dict[str, object] = {"query": text.strip()}
+    if "query_id" in cells:
+        id = str(cells["query_id"])
+        if id.split() != [id]:
+            raise ValueError(f"the id {id!r} has blanks")
+        record = {"query_id": id, **record}
     for field in ("scope", "tenant", "kind", "expected", "answer"):
         if field in cells:
             if not isinstance(cells[field], str):
                 raise ValueError(f"{field} is no text")
             record[field] = cells[field].strip()
-    if question_of(record) in asked:
-        raise ValueError("the same question is there already")
     place = str(record.get("scope") or record.get("tenant") or EVERYWHERE)
     if place not in documents:
         some = ", ".join(list(documents)[:5])
@@ -162,13 +168,6 @@ def _relevant(value: Any, documents: Collection[str]) -> list[str] | dict[str, f
 
 def _filled(value: Any) -> bool:
     return value is not None and (not isinstance(value, str) or bool(value.strip()))
-
-
-def _free(known: Collection[str], number: int) -> str:
-    """Return an id that no query has."""
-    while f"q{number}" in known:
-        number += 1
-    return f"q{number}"
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

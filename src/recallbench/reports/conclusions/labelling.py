@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 
 from recallbench.reports.printing.conclusion import Conclusion
 
@@ -19,12 +20,27 @@ def labelled(folder: str, book: str, now: int, every: int, left: int, again: str
     return Conclusion(queries, "", measure)
 
 
-def imported(folder: str, book: str, file: str, records: int, judged: int, passed_over: int) -> Conclusion:
+def interrupted(told: Conclusion, every: int, lost: str) -> Conclusion:
+    """Return that conclusion for labelling that a signal ended; `lost` says what is not among the labels."""
+    kept = "" if not every else "it is saved" if every == 1 else "all of them are saved"
+    return replace(told, belief="; ".join(filter(None, (kept, lost, told.belief))))
+
+
+def imported(
+    folder: str, book: str, file: str, taken: int, replaced: int, skipped: int, judged: int, passed_over: int
+) -> Conclusion:
     """Return how many questions were taken, and how a store is measured on them.
 
-    `judged` of them name what is relevant; the others say an answer alone.
+    `judged` rows name what is relevant; the others say an answer alone.
     """
-    happened = f"{records} {'question' if records == 1 else 'questions'} of {file} taken into {book}"
+    records = taken + replaced + skipped
+    happened = f"{taken} {'question' if taken == 1 else 'questions'} of {file} taken into {book}"
+    if replaced:
+        happened += f", {replaced} replaced"
+    if skipped:
+        happened += f", {skipped} {'was' if skipped == 1 else 'were'} there already"
+    if skipped == records:
+        happened = f"Nothing of {file} is new: {book} has each of its {skipped} rows already"
     place = shlex.quote(folder)
     belief = f"{passed_over} columns were passed over, named above" if passed_over > 1 else ""
     if passed_over == 1:
