@@ -31,8 +31,9 @@ def test_one_system_alone_says_nothing_of_another() -> None:
 def test_the_first_one_is_named_where_it_is_told_apart() -> None:
     assert told(standing("a", 0.8, "a"), standing("b", 0.6, "b"), standing("c", 0.6, "b")) == (
         "a is first: recall_any@10 0.8000 (0.7500 to 0.8500), 1,200 questions; "
-        "a paired test tells it apart from all the others, as b"
+        "paired tests tell it apart from all the others, as b"
     )
+    assert told(standing("a", 0.8, "a"), standing("b", 0.6, "b")).endswith("; a paired test tells it apart from b")
 
 
 def test_those_that_share_a_letter_with_the_first_are_named_with_it() -> None:
@@ -45,6 +46,10 @@ def test_those_that_share_a_letter_with_the_first_are_named_with_it() -> None:
 def test_nobody_is_first_where_nobody_is_told_apart() -> None:
     many = [standing(name, 0.8, "a") for name in "abcde"]
     assert told(*many, apart=1) == (
-        "Nobody is first: a, b, c and 2 more can't be told apart by recall_any@10; the highest has recall_any@10 "
-        "0.8000 (0.7500 to 0.8500), 1,200 questions; 1 not comparable, named above; next: ask more questions"
+        "Nobody is first: a, b, c and 2 more can't be told apart by recall_any@10; each has recall_any@10 0.8000 "
+        "(0.7500 to 0.8500), 1,200 questions; 1 not comparable, named above; next: ask more questions"
     )
+    alike = "Nobody is first: a and b can't be told apart by recall_any@10; "
+    number = "have recall_any@10 0.8000 (0.7500 to 0.8500), 1,200 questions; next: ask more questions"
+    assert told(standing("a", 0.8, "a"), standing("b", 0.8, "a")) == f"{alike}both {number}"
+    assert told(standing("a", 0.8, "a"), standing("b", 0.7, "a")).startswith(f"{alike}the highest has recall_any@10 ")

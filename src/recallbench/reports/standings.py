@@ -223,13 +223,17 @@ def conclusion(standings: Standings) -> Conclusion:
     alike = [other for other in others if set(other.letters) & set(first.letters)]
     if len(alike) == len(others):
         happened = f"Nobody is first: {_listed([first, *alike])} can't be told apart by {measure}"
-        return Conclusion(f"{happened}; the highest has {numbers}{apart}", "", "ask more questions", tone="open")
+        equal = len({each.estimates[0].value for each in standings.standings}) == 1
+        holder = ("both have" if len(others) == 1 else "each has") if equal else "the highest has"
+        return Conclusion(f"{happened}; {holder} {numbers}{apart}", "", "ask more questions", tone="open")
     if alike:
         happened = f"{_listed([first, *alike])} are first, and can't be told apart: the highest has {numbers}"
     else:
         happened = f"{first.name} is first: {numbers}"
     second = next(other for other in others if other not in alike)
-    belief = f"a paired test tells {'each of them' if alike else 'it'} apart from all the others, as {second.name}"
+    belief = f"a paired test tells it apart from {second.name}"
+    if len(others) > 1:
+        belief = f"paired tests tell it apart from all the others, as {second.name}"
     if alike:
         belief = f"paired tests tell {first.name} apart from {second.name}"
     return Conclusion(happened + apart, belief, tone="open" if apart else "good")
