@@ -31,6 +31,9 @@ class StandingPart(DocumentPart):
     version: str
     embedder: str
     verdict: str
+    labelled: bool = Field(
+        default=True, exclude=True, description="whether readers are told the verdict: the protocol speaks of it"
+    )
     letters: str = Field(description="two that share a letter can't be told apart by the first measure")
     estimates: list[EstimatePart] = Field(description="by measure, the first one decides the order")
     p95_ms: float | None = Field(description="of warm queries, one by one; null where none were timed")
@@ -41,6 +44,11 @@ class StandingPart(DocumentPart):
     )
     settings: dict[str, str] = Field(description="those that several state and that differ between them")
     note: str = Field(description="what to know of its figures; empty for nothing")
+
+    @property
+    def told_verdict(self) -> str:
+        """The verdict as readers are told it; empty where nobody looks for one."""
+        return self.verdict if self.labelled else ""
 
 
 class ControlPart(DocumentPart):
@@ -95,7 +103,7 @@ def table(standings: Standings) -> Table:
             standing.version or "–",
             standing.embedder or "–",
             *standing.settings.values(),
-            standing.verdict,
+            standing.told_verdict,
         ]
         for standing in standings.standings
     ]
@@ -134,7 +142,7 @@ def sheet(standings: Standings) -> Table:
             standing.version,
             standing.embedder,
             *standing.settings.values(),
-            standing.verdict,
+            standing.told_verdict,
         ]
         for standing in standings.standings
     ]
@@ -163,8 +171,8 @@ def _digits(value: float | None) -> str:
 
 
 def _common_verdict(standings: Standings) -> str:
-    """Return what all systems were called when they were written; empty where they differ or have no verdict."""
-    verdicts = {standing.verdict for standing in standings.standings}
+    """Return what all systems were called when they were written; empty where they differ or none is told."""
+    verdicts = {standing.told_verdict for standing in standings.standings}
     return verdicts.pop() if len(verdicts) == 1 else ""
 
 
