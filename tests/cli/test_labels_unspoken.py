@@ -37,12 +37,13 @@ k = [5, 10]
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the memory, two results of it, and a gate for the second."""
     folder = tmp_path_factory.mktemp("own")
-    (folder / "mine.py").write_text(MEMORY)
     beir(folder / "team")
+    (folder / "mine.py").write_text(MEMORY)
     (folder / "tune.toml").write_text(SWEEP)
     for name in ("a", "b"):
         words = ("run", "canary-locomo", *OWN, "--folder", name, "-q")
         assert recallbench(*words, cwd=folder).returncode == 0
+        assert recallbench("evaluate", "team", *OWN, "--folder", f"team_{name}", "-q", cwd=folder).returncode == 0
     assert recallbench("gate", "--init", "b", cwd=folder).returncode == 0
     return folder
 
@@ -84,3 +85,25 @@ def test_of_no_study(place: Path, words: tuple[str, ...]) -> None:
     assert (done.stdout != "", done.returncode in (0, 1)) == (True, True), done.stderr
     for name in NAMES:
         assert name not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "starts"),
+    [
+        (("evaluate", "team", *OWN, "--out", "o", "-q"), "team, python:mine:Memory, no embedder; "),
+        (("table", "team_a", "team_b"), "team, 3 questions\n"),
+        (("drift", "team_a", "team_b"), "recall_any@10 of python:mine:Memory with no embedder on team, 2 results\n"),
+        (("audit", "team_a", "--verdict"), "team_a: "),
+        (
+            ("latency", "team", *OWN, "--clients", "1", "--rates", "20", "--seconds", "0.2", "--out", "o", "-q"),
+            "Latency of python:mine:Memory on team\n",
+        ),
+        (("grow", "team", *OWN, "--factors", "1", "-q"), ""),
+    ],
+    ids=lambda part: part[0] if isinstance(part, tuple) else "",
+)
+def test_a_set_of_ones_own_goes_by_its_name(place: Path, words: tuple[str, ...], starts: str) -> None:
+    done = recallbench(*words, cwd=place)
+    assert done.stdout.startswith(starts), done.stderr
+    assert "team" in done.stdout
+    assert "labelled/" not in done.stdout + done.stderr

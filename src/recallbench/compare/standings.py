@@ -12,7 +12,7 @@ from recallbench.compare.frame import comparable_groups, why_apart
 from recallbench.compare.many import alike, every_pair, letters_of, paired_systems
 from recallbench.compare.pairs import same_questions
 from recallbench.compare.units import compare_units
-from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.errors import InputError, UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import system
@@ -192,7 +192,7 @@ def asked_of(entrant: Entrant) -> str:
     questions = int(entrant.rankings.answerable.sum())
     if entrant.result is None:
         return f"{questions} questions"
-    corpus = short_names(entrant.result.metrics.corpus.name)
+    corpus = plain_names(entrant.result.metrics.corpus.name)
     return visible(f"{corpus}, {questions} questions")
 
 

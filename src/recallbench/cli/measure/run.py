@@ -91,7 +91,7 @@ def run(
         reproduction,
         stayed_quiet,
     )
-    from recallbench.corpora.labelled_sets.set_name import short_names
+    from recallbench.corpora.labelled_sets.set_name import plain_names
     from recallbench.errors import RecallBenchError, UsageError
     from recallbench.machine_load import MachineLoad, refuse_unquiet
     from recallbench.reports.conclusions.measured import conclude_measured, conclude_several
@@ -139,7 +139,7 @@ def run(
             if len(runs) == 1:
                 raise
             print(f"recallbench: {each.store or each.corpus}: {error}", file=sys.stderr)
-            failed[short_names(f"{each.store} on {each.corpus}" if each.store else each.corpus)] = str(error)
+            failed[plain_names(f"{each.store} on {each.corpus}" if each.store else each.corpus)] = str(error)
             codes.append(error.exit_code)
             continue
         told = headline(outcome.metrics, outcome.folder, today, labels=labels)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from recallbench.corpora.labelled_sets.set_name import is_set_name, short_names
+from recallbench.corpora.labelled_sets.set_name import is_set_name, plain_names
 from recallbench.corpora.registry import CORPORA
 from recallbench.escaping.terminal import shortened
 from recallbench.reports.cells import figure, share, system
@@ -50,7 +50,7 @@ class Measured:
     @property
     def name(self) -> str:
         """The corpus, for whoever reads of several."""
-        return short_names(self.metrics.corpus.name)
+        return plain_names(self.metrics.corpus.name)
 
     @property
     def quoted(self) -> str:
