@@ -37,7 +37,10 @@ ASIDE = Check("control", "cannot-tell", "as BM25 ranks", "no file", code="RB-CON
 
 
 def audited(*checks: Check, folder: str = "r", store: str = "mine") -> Audit:
-    return Audit(Path(folder), checks, decide(checks, ["one"]), ("store: mine",), corpus="locomo", store=store)
+    anew = "recallbench run locomo --store mine"
+    return Audit(
+        Path(folder), checks, decide(checks, ["one"]), ("store: mine",), corpus="locomo", store=store, anew=anew
+    )
 
 
 @pytest.mark.parametrize(
@@ -121,23 +124,36 @@ def test_a_folder_ends_in_words(checks: list[Check], line: str, tone: str) -> No
 
 
 def test_what_lies_beside_the_folder_contradicts_no_figure() -> None:
-    history = check("RB-HISTORY", "deviations on record", "fail", "no entry for store mine")
-    attested = check("RB-ATTESTED", "attestation", "fail", "there is none")
+    history = check(
+        "RB-HISTORY", "deviations on record", "fail", "no entry for store mine", remedy="recallbench history add"
+    )
+    attested = check("RB-ATTESTED", "attestation", "fail", "there is none", remedy="ask for r.attestation.json")
     assert str(conclude_audit(audited(FILES, history))) == (
         "The folder does not hold: 1 of 2 checks fails, RB-HISTORY (deviations on record): no entry for store mine; "
         "nothing contradicts its figures; next: recallbench history add"
     )
-    assert conclude_audit(audited(attested, history)).next == "recallbench attest r --key FILE"
+    assert conclude_audit(audited(attested, history)).next == "ask for r.attestation.json"
     assert conclude_audit(audited(history, VALUES)).belief == "its figures are not to be relied on"
 
 
 def test_the_next_step_is_one_that_can_be_taken() -> None:
     assert conclude_audit(audited(VALUES, store="")).next == "recallbench audit r --verbose"
-    own = replace(audited(VALUES, store="python:m:My store"), corpus="labelled/kb@1")
+    own = replace(audited(VALUES, store="python:m:My store"), corpus=f"labelled/kb@{'1' * 64}", anew="")
     assert conclude_audit(own).next == "get the folder as it was made, or measure anew"
     canonical = replace(audited(FILES), verdict=decide([FILES], ()))
     assert conclude_audit(canonical).next == "recallbench cite r"
     assert conclude_audit(audited(FILES, store="")).next == ""
+
+
+def test_a_set_of_ones_own_is_asked_for_by_its_name() -> None:
+    name = f"labelled/my-team@{'1' * 64}+tokens-0.3"
+    why = f"where {name} lies is not known: name it with --corpus-file"
+    away = check("RB-DATASET", "dataset", "cannot-tell", why, remedy="name it with --corpus-file")
+    concluded = conclude_audit(replace(audited(FILES, away, folder="o ut/a"), corpus=name))
+    assert (concluded.belief, concluded.next) == (
+        "not checked: gold, since where the set my-team lies is not known",
+        "recallbench audit 'o ut/a' --corpus-file FOLDER",
+    )
 
 
 def test_a_control_that_was_not_ranked_again_is_taken_on_trust() -> None:

@@ -68,6 +68,18 @@ def test_a_result_is_attested_beside_its_folder(signed_place: Path) -> None:
     assert manifest.differences(signed_place / "r") == []
 
 
+def test_who_audits_is_not_told_to_sign(copied: Path) -> None:
+    """The owner of the key signs; whoever only has the public one can ask for what is missing."""
+    (copied / "r.attestation.json").rename(copied / "elsewhere.json")
+    words = ("audit", "r", "--require-attestation", "safe/k.pub", "-q")
+    last = recallbench(*words, cwd=copied).stdout.splitlines()[-1]
+    assert last.endswith("; next: ask who published it for r.attestation.json")
+    (copied / "r.attestation.json").write_text("{}")
+    assert attested(copied / "r", copied / "safe/k.pub").remedy == (
+        "ask who published it for the folder as it was signed, with its r.attestation.json and the key"
+    )
+
+
 def test_the_signature_is_plain_dsse(signed_place: Path) -> None:
     """Verified with the cryptography library alone, from the words of the DSSE specification."""
     from cryptography.hazmat.primitives.serialization import load_pem_public_key

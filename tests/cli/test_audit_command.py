@@ -108,7 +108,8 @@ def test_an_unstated_deviation_fails(result: Path) -> None:
         "The folder does not hold: 1 of 51 checks fails, RB-DEVIATIONS (deviations): not stated: corpus: canary-locomo "
     )
     assert printed.endswith(
-        "; its figures are not to be relied on; next: measure anew: recallbench run canary-locomo --store bm25\n"
+        "; its figures are not to be relied on; next: measure anew: recallbench run canary-locomo --store bm25 "
+        "--limit 9\n"
     )
 
 

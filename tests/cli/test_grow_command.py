@@ -75,6 +75,7 @@ def test_a_corpus_that_cannot_grow_is_refused(tmp_path: Path) -> None:
     beir(tmp_path / "team", [{"_id": "a", "text": "b"}], [{"_id": "q", "text": "b?"}], test="q\ta\t1\n")
     done = recallbench("grow", "team", "--store", "bm25", cwd=tmp_path)
     assert done.returncode == 2
+    assert done.stderr.startswith("recallbench: the haystacks of team can't grow\n")
     assert "--distractors" in done.stderr
     limited = recallbench(
         "grow", "canary-locomo", "--store", "bm25", "--factors", "1,500", "--limit", "5", cwd=tmp_path

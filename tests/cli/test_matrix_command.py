@@ -109,11 +109,11 @@ def test_cells_are_results_with_cost_letters_and_paired_tests_beside_them(worksp
     speed = 1000 * first["effort"]["seconds"] / 64
     assert float(rows["python:enc:exact"]["per_cpu_second"]) == pytest.approx(1 / speed)
     assert sheet.stdout == (folder / "cells.csv").read_text()
-    assert sheet.stderr.splitlines()[-1].startswith("On labelled/team ")
+    assert sheet.stderr.splitlines()[-1].startswith("On team ")
     shown = recallbench("matrix", "--show", folder, cwd=workspace).stdout
     assert shown == done.stdout.replace(" out/", f" {workspace}/out/")
     last = done.stdout.splitlines()[-1]
-    assert last.startswith("On labelled/team python:enc:exact leads, recall_any@10 1.0000, not told apart from BM25; ")
+    assert last.startswith("On team python:enc:exact leads, recall_any@10 1.0000, not told apart from BM25; ")
     # What it says next can be pasted.
     command = last.partition("; next: which questions differ: ")[2].split()
     assert command[:2] == ["recallbench", "compare"]
@@ -178,7 +178,7 @@ def test_a_cell_that_fails_is_named_and_the_others_go_on(workspace: Path) -> Non
     assert [corpus["n"] for corpus in document(folders(workspace)[0])["corpora"]] == [200, 0]
     failed = [line.partition(": ")[0] for line in done.stdout.splitlines()[:-1] if " failed: " in line]
     assert failed == [
-        "python:enc:fails on labelled/team failed",
+        "python:enc:fails on team failed",
         "python:enc:fails on locomo failed",
         "python:enc:same on locomo failed",
     ]
@@ -186,7 +186,7 @@ def test_a_cell_that_fails_is_named_and_the_others_go_on(workspace: Path) -> Non
     assert words_of_it[:3] == ["recallbench", "matrix", "--corpora=labelled/team,locomo"]
     assert str(workspace) not in (folders(workspace)[0] / "matrix.json").read_text()
     assert done.stdout.endswith(
-        "; 3 of 4 cells failed: python:enc:fails on labelled/team, python:enc:fails on locomo and python:enc:same on "
+        "; 3 of 4 cells failed: python:enc:fails on team, python:enc:fails on locomo and python:enc:same on "
         "locomo; next: try the cells that failed: recallbench matrix "
         f"{shlex.join([*words, '--out', 'out', '--no-download'])}\n"
     )

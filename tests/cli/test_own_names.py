@@ -61,7 +61,7 @@ def test_what_evaluate_prints_has_the_names_of_the_set(printed: str) -> None:
     assert "When does the ferry leave? (first gold at 2" in named
     rows = [line.split("  ")[0] for line in printed.splitlines() if line.endswith(("0.00", "1.00"))]
     assert rows == ["When does the ferry leave?", "shop-hours", "bakery-hours", "MEAN"]
-    assert printed.startswith("labelled/kb, python:my_memory:Backwards, ")
+    assert printed.startswith("kb, python:my_memory:Backwards, ")
     assert "deviation" not in printed
     assert "labelled/kb@" not in printed
     assert "question: When does the ferry leave?" in printed
@@ -100,7 +100,7 @@ def test_written_formats_keep_their_ids_and_an_audit_holds(workspace: Path) -> N
     assert name.startswith("labelled/kb@")
     audited = recallbench("audit", "backwards", "--failures", "--verdict", "--corpus-file", "kb", cwd=workspace).stdout
     assert "  fail" not in audited
-    assert "deviation   corpus: labelled/kb is no registered corpus" in audited
+    assert "deviation   corpus: kb is no registered corpus" in audited
 
 
 @pytest.mark.usefixtures("printed")

@@ -331,23 +331,13 @@ def test_another_file_is_refused_with_both_hashes_and_runs_when_allowed(tmp_path
     from recallbench.results.manifest import file_sha256
 
     write_locomo(tmp_path / "mine.json")
-    refused = recallbench("run", "locomo", *QUICK, "--corpus-file", "mine.json", cwd=tmp_path)
+    words = ("run", "locomo", *QUICK, "--corpus-file", "mine.json")
+    refused = recallbench(*words, cwd=tmp_path)
     assert refused.returncode == 2
     assert file_sha256(tmp_path / "mine.json") in refused.stderr
     assert "79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4" in refused.stderr
     assert "--allow-deviation dataset" in refused.stderr
-    allowed = recallbench(
-        "run",
-        "locomo",
-        *QUICK,
-        "--corpus-file",
-        "mine.json",
-        "--allow-deviation",
-        "dataset",
-        "--folder",
-        "r",
-        cwd=tmp_path,
-    )
+    allowed = recallbench(*words, "--allow-deviation", "dataset", "--folder", "r", cwd=tmp_path)
     assert allowed.returncode == 0
     assert "gate of the protocol failed: dataset integrity" in allowed.stdout
     assert f"note: {file_sha256(tmp_path / 'mine.json')} instead of the registered 79fa87e9" in allowed.stdout

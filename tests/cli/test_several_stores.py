@@ -33,12 +33,27 @@ def test_each_store_has_its_result_and_its_own_encoder(tmp_path: Path) -> None:
     assert stored == {"bm25": None, "exact": "hash"}
     said, _, command = done.stdout.splitlines()[-1].partition("; next: recallbench ")
     assert said == (
-        "Of 2 stores bm25 finds a right session among the first 10 most often, for 83.5% of 158 questions; exact for "
-        "68.4%; nothing in the run speaks against it"
+        "Nobody is first: bm25 and exact can't be told apart by recall_any@10; the highest has recall_any@10 0.8354 "
+        "(0.7598 to 0.8877), 158 questions"
     )
     first, second = sorted(f"results/{result.name}" for result in (tmp_path / "results").iterdir())
-    assert command == f"compare {first} {second}"
+    assert command == f"table {first} {second}"
+    table = recallbench("table", first, second, cwd=tmp_path).stdout.splitlines()[-1]
+    assert table.replace(first, "bm25").replace(second, "exact") == f"{said}; next: ask more questions"
     assert "side by side" not in done.stdout
+
+
+def test_equal_stores_have_no_winner(tmp_path: Path) -> None:
+    working = MEMORY.replace('raise RuntimeError("out of order")', "return sorted(self.texts)[:k]")
+    (tmp_path / "mine.py").write_text(working.replace("class Memory", "class A") + "\n\nclass B(A):\n    pass\n")
+    words = ("run", "canary-locomo", "--store", "python:mine:A", "--store", "python:mine:B", "--out", "results", "-q")
+    done = recallbench(*words, cwd=tmp_path)
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith(
+        "Nobody is first: python:mine:A and python:mine:B can't be told apart by recall_any@10; both have "
+    )
+    assert "nothing in the run speaks against it" not in last
+    assert "; next: recallbench table results/" in last
 
 
 def test_a_store_that_fails_is_named_and_the_others_are_measured(tmp_path: Path) -> None:

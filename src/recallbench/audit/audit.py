@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from recallbench.audit.anew import command_anew
 from recallbench.audit.checks import CHECKS, LAST, OF_A_PIPELINE, OF_THE_STATIC_CONTROL, ON_DEMAND, static_control
 from recallbench.audit.checks.ranges import NOT_DERIVED
 from recallbench.audit.decision import Verdict, decide
@@ -44,6 +45,8 @@ class Audit:
     """For a foreign folder: lines to paste into an issue."""
     store: str = ""
     """The store by its name; empty where the folder does not say."""
+    anew: str = ""
+    """The command that measures the same once more; empty where none is known."""
 
     def with_check(self, check: Check) -> Audit:
         """Return the audit with one more check, and the verdict that follows."""
@@ -128,7 +131,8 @@ def audit_result(
     stated = (f"{deviation.kind}: {deviation.detail}" for deviation in metrics.deviations)
     deviations = tuple(dict.fromkeys([*map(str, subject.deviations), *stated]))
     verdict = decide(checks, deviations)
-    return Audit(folder, checks, verdict, deviations, recorded, corpus.name, store=metrics.store.name)
+    store, anew = metrics.store.name, command_anew(result)
+    return Audit(folder, checks, verdict, deviations, recorded, corpus.name, store=store, anew=anew)
 
 
 def _decided(gate: Gate) -> Callable[[AuditSubject], Finding]:

@@ -12,7 +12,7 @@ from recallbench.audit.checks.folder import SEALED
 from recallbench.audit.gate import Check
 from recallbench.audit.gates.artefacts import NO_REPOSITORY
 from recallbench.audit.outcome import WORDS, Word, missing_dataset, not_checked, outcome
-from recallbench.corpora.registry import CORPORA
+from recallbench.corpora.labelled_sets.set_name import is_set_name, parse_set_name, plain_names
 from recallbench.escaping.terminal import shortened
 from recallbench.reports.conclusions.names import listed
 from recallbench.reports.printing.conclusion import Conclusion, Tone
@@ -20,11 +20,8 @@ from recallbench.reports.printing.conclusion import Conclusion, Tone
 _EDITED = re.compile(r"(\S+) has sha256 ")
 LONGEST = 100
 """Characters of a reason."""
-BESIDE = {
-    "RB-HISTORY": "recallbench history add",
-    "RB-ATTESTED": "recallbench attest {folder} --key FILE",
-}
-"""Checks of what lies beside the folder, with what mends it: no figure depends on that."""
+BESIDE = ("RB-HISTORY", "RB-ATTESTED")
+"""Checks of what lies beside the folder: no figure depends on that. Each says itself what mends it."""
 NO_CONTRADICTION = "Nothing contradicts the folder"
 TONES: dict[Word, Tone] = {
     "holds": "good",
@@ -42,11 +39,11 @@ def conclude_audit(examined: Audit) -> Conclusion:
     tone = TONES[found.word]
     if found.word == "blocked":
         return Conclusion("The run was not made, so there is nothing to audit", "", f"read {folder}/BLOCKED.md", tone)
-    unchecked = f"not checked: {listed(not_checked(checks))}{_reason(checks)}" if not_checked(checks) else ""
+    unchecked = f"not checked: {listed(not_checked(checks))}{_reason(examined)}" if not_checked(checks) else ""
     if found.word == "does not hold":
         return _contradicted(examined, unchecked)
     if found.word == "not checked":
-        return Conclusion(NO_CONTRADICTION, unchecked, _remedy(checks, folder), tone)
+        return Conclusion(NO_CONTRADICTION, unchecked, _remedy(examined, folder), tone)
     passed = f"{NO_CONTRADICTION}: {_passed(checks)}"
     waiting = next((check.observed for check in checks if check.status == "pending"), "")
     if waiting:
@@ -104,8 +101,8 @@ def _contradicted(examined: Audit, unchecked: str) -> Conclusion:
 def _mending(examined: Audit, failed: Check) -> str:
     """Return what to do about a check that fails."""
     folder = shlex.quote(str(examined.folder))
-    if failed.code in BESIDE:
-        return BESIDE[failed.code].format(folder=folder)
+    if failed.remedy:
+        return failed.remedy
     if not examined.store:
         return f"recallbench audit {folder} --verbose"
     sealed = next((check for check in examined.checks if check.status == "fail" and check.code == SEALED.code), None)
@@ -113,8 +110,8 @@ def _mending(examined: Audit, failed: Check) -> str:
     restore = (
         f"restore {listed(edited)} as {'it was' if len(edited) == 1 else 'they were'} written, or " if edited else ""
     )
-    if examined.corpus in CORPORA:
-        return f"{restore}measure anew: recallbench run {examined.corpus} --store {shlex.quote(examined.store)}"
+    if examined.anew:
+        return f"{restore}measure anew: {examined.anew}"
     return f"{restore or 'get the folder as it was made, or '}measure anew"
 
 
@@ -137,17 +134,22 @@ def _passed(checks: Sequence[Check]) -> str:
     return f"{passing} {'check passes' if passing == 1 else 'checks pass'}{beside}"
 
 
-def _reason(checks: Sequence[Check]) -> str:
+def _reason(examined: Audit) -> str:
     """Return why something was not checked, behind a comma; without the dataset, that it is not here."""
+    checks = examined.checks
     why = missing_dataset(checks) or next(c for c in checks if c.status == "cannot-tell" and c.needed)
     told = why.observed.removesuffix(why.remedy).removesuffix("give it with --corpus-file, or ").removesuffix(": ")
-    return f", since {shortened(told, LONGEST)}"
+    if is_set_name(examined.corpus):
+        told = told.replace(
+            f"where {examined.corpus} lies", f"where the set {parse_set_name(examined.corpus).folder} lies"
+        )
+    return f", since {shortened(plain_names(told), LONGEST)}"
 
 
-def _remedy(checks: Sequence[Check], folder: str) -> str:
-    missing = missing_dataset(checks)
+def _remedy(examined: Audit, folder: str) -> str:
+    missing = missing_dataset(examined.checks)
     if missing is None:
         return f"recallbench audit {folder} --verbose"
     if missing.remedy.startswith("recallbench "):
         return missing.remedy
-    return f"recallbench audit {folder} --corpus-file FILE"
+    return f"recallbench audit {folder} --corpus-file {'FOLDER' if is_set_name(examined.corpus) else 'FILE'}"

@@ -9,7 +9,7 @@ from recallbench.audit.audit import Audit
 from recallbench.audit.checks.ranges import recorded_words
 from recallbench.audit.gate import Check
 from recallbench.audit.outcome import outcome, waits_for_dataset
-from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.reports.conclusions.labels import MATTERING, may_be_labelled
 from recallbench.reports.table import Table
 
@@ -52,7 +52,7 @@ def lines(examined: Audit, *, labels: bool, every: bool = False, failures: bool 
         told.append(f"  {passed} {'check passes' if passed == 1 else 'checks pass'}: each with --verbose")
     if claims and not every:
         told.append(f"  {claims} published numbers are traced one by one with --verbose")
-    told += [short_names(f"  deviation   {text}") for text in examined.deviations if labels or _matters(text)]
+    told += [plain_names(f"  deviation   {text}") for text in examined.deviations if labels or _matters(text)]
     if examined.recorded:
         told.append(f"  {recorded_words(examined.recorded)}")
     if labels:
@@ -116,7 +116,7 @@ def _checks(checks: Sequence[Check], listed: Sequence[Check]) -> Iterator[str]:
     width, previous = max(len(check.code) for check in checks), ""
     for check in listed:
         aside = "" if check.needed else " (a result may do without)"
-        yield f"  {check.status:<11} {check.code:<{width}} {check.name}: {check.observed}{aside}"
+        yield f"  {check.status:<11} {check.code:<{width}} {check.name}: {plain_names(check.observed)}{aside}"
         # Of many claims that fall short of the same requirement, the first says what it is.
         if check.status != "pass" and check.code + check.required != previous:
             previous = check.code + check.required

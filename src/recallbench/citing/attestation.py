@@ -103,7 +103,9 @@ def attested(folder: Path, key: Path) -> Check:
     except InputError as error:
         problem = f"{error.problem}: {error.found}" if error.found else error.problem
     observed = problem or f"{path.name} is by the key {public.keyid[:16]}…, and its files are these{_left_open(signed)}"
-    return Check("attestation", "fail" if problem else "pass", REQUIRED, observed, code=CODE)
+    wanted = f"the folder as it was signed, with its {path.name} and the key" if path.exists() else path.name
+    remedy = f"ask who published it for {wanted}" if problem else ""
+    return Check("attestation", "fail" if problem else "pass", REQUIRED, observed, code=CODE, remedy=remedy)
 
 
 def _left_open(signed: dict[str, Any]) -> str:

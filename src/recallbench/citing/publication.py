@@ -32,7 +32,8 @@ def published(deviations: Iterable[str], corpus: str, folder: Path, history: Pat
     """Check that HISTORY.md, by default the nearest above the folder, records each deviation for the corpus."""
 
     def check(status: bool, observed: str) -> Check:
-        return Check("deviations on record", "pass" if status else "fail", REQUIRED, observed, code=CODE)
+        remedy = "" if status else "recallbench history add"
+        return Check("deviations on record", "pass" if status else "fail", REQUIRED, observed, code=CODE, remedy=remedy)
 
     texts = tuple(deviations)
     if not texts:

@@ -12,10 +12,11 @@ from recallbench.compare.frame import comparable_groups, why_apart
 from recallbench.compare.many import alike, every_pair, letters_of, paired_systems
 from recallbench.compare.pairs import same_questions
 from recallbench.compare.units import compare_units
-from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.errors import InputError, UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import system
+from recallbench.reports.conclusions.labels import may_be_labelled
 from recallbench.reports.latency import folder_impossible_times
 from recallbench.reports.own_encoder import encoder_words
 from recallbench.reports.returned import returned_sentences
@@ -117,6 +118,7 @@ def _standing(entrant: Entrant, estimates: list[EstimatePart], letters: str, set
         version="" if result is None else stated_version(result),
         embedder="" if result is None else visible(encoder_words(result.metrics)),
         verdict="" if result is None else visible(result.metrics.verdict.text),
+        labelled=result is None or may_be_labelled(result.metrics.corpus.name, result.metrics.store.name),
         letters=letters,
         estimates=estimates,
         p95_ms=entrant.p95_ms if result is None else quantile(query_times(result.folder, "warm"), 0.95),
@@ -190,7 +192,7 @@ def asked_of(entrant: Entrant) -> str:
     questions = int(entrant.rankings.answerable.sum())
     if entrant.result is None:
         return f"{questions} questions"
-    corpus = short_names(entrant.result.metrics.corpus.name)
+    corpus = plain_names(entrant.result.metrics.corpus.name)
     return visible(f"{corpus}, {questions} questions")
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.escaping.markdown import inline, opening
 from recallbench.reports.cells import figure, interval
 from recallbench.reports.comparison import (
@@ -76,7 +76,7 @@ class Drift(DocumentPart):
 
 def title(drift: Drift) -> str:
     """Return measure, system, corpus and number of results in a line."""
-    return f"{drift.measure} of {drift.system} on {short_names(drift.corpus)}, {_counted(len(drift.nights))}"
+    return f"{drift.measure} of {drift.system} on {plain_names(drift.corpus)}, {_counted(len(drift.nights))}"
 
 
 def result_table(drift: Drift) -> Table:

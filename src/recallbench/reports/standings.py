@@ -31,6 +31,9 @@ class StandingPart(DocumentPart):
     version: str
     embedder: str
     verdict: str
+    labelled: bool = Field(
+        default=True, exclude=True, description="whether readers are told the verdict: the protocol speaks of it"
+    )
     letters: str = Field(description="two that share a letter can't be told apart by the first measure")
     estimates: list[EstimatePart] = Field(description="by measure, the first one decides the order")
     p95_ms: float | None = Field(description="of warm queries, one by one; null where none were timed")
@@ -41,6 +44,11 @@ class StandingPart(DocumentPart):
     )
     settings: dict[str, str] = Field(description="those that several state and that differ between them")
     note: str = Field(description="what to know of its figures; empty for nothing")
+
+    @property
+    def told_verdict(self) -> str:
+        """The verdict as readers are told it; empty where nobody looks for one."""
+        return self.verdict if self.labelled else ""
 
 
 class ControlPart(DocumentPart):
@@ -95,7 +103,7 @@ def table(standings: Standings) -> Table:
             standing.version or "–",
             standing.embedder or "–",
             *standing.settings.values(),
-            standing.verdict,
+            standing.told_verdict,
         ]
         for standing in standings.standings
     ]
@@ -134,7 +142,7 @@ def sheet(standings: Standings) -> Table:
             standing.version,
             standing.embedder,
             *standing.settings.values(),
-            standing.verdict,
+            standing.told_verdict,
         ]
         for standing in standings.standings
     ]
@@ -163,8 +171,8 @@ def _digits(value: float | None) -> str:
 
 
 def _common_verdict(standings: Standings) -> str:
-    """Return what all systems were called when they were written; empty where they differ or have no verdict."""
-    verdicts = {standing.verdict for standing in standings.standings}
+    """Return what all systems were called when they were written; empty where they differ or none is told."""
+    verdicts = {standing.told_verdict for standing in standings.standings}
     return verdicts.pop() if len(verdicts) == 1 else ""
 
 
@@ -223,13 +231,17 @@ def conclusion(standings: Standings) -> Conclusion:
     alike = [other for other in others if set(other.letters) & set(first.letters)]
     if len(alike) == len(others):
         happened = f"Nobody is first: {_listed([first, *alike])} can't be told apart by {measure}"
-        return Conclusion(f"{happened}; the highest has {numbers}{apart}", "", "ask more questions", tone="open")
+        equal = len({each.estimates[0].value for each in standings.standings}) == 1
+        holder = ("both have" if len(others) == 1 else "each has") if equal else "the highest has"
+        return Conclusion(f"{happened}; {holder} {numbers}{apart}", "", "ask more questions", tone="open")
     if alike:
         happened = f"{_listed([first, *alike])} are first, and can't be told apart: the highest has {numbers}"
     else:
         happened = f"{first.name} is first: {numbers}"
     second = next(other for other in others if other not in alike)
-    belief = f"a paired test tells {'each of them' if alike else 'it'} apart from all the others, as {second.name}"
+    belief = f"a paired test tells it apart from {second.name}"
+    if len(others) > 1:
+        belief = f"paired tests tell it apart from all the others, as {second.name}"
     if alike:
         belief = f"paired tests tell {first.name} apart from {second.name}"
     return Conclusion(happened + apart, belief, tone="open" if apart else "good")

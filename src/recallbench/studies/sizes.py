@@ -10,6 +10,7 @@ from pathlib import Path
 from recallbench.corpora.grown import Distractors
 from recallbench.corpora.labelled_sets.labelled_files import read_documents
 from recallbench.corpora.labelled_sets.labelled_records import DOCUMENTS, Files
+from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.corpora.matching.method import Matching
 from recallbench.corpora.matching.text_gold import find_matching_segments
 from recallbench.corpora.records import Corpus, Haystack, Segment
@@ -41,7 +42,7 @@ def find_sizes(
     corpus: Corpus, name: str, factors: Sequence[int], distractors: Path | None, progress: Progress
 ) -> Sizes:
     """Return the sizes that this corpus can have; raises UsageError where it can't grow at all."""
-    haystacks = list(corpus.haystacks())
+    haystacks, name = list(corpus.haystacks()), plain_names(name)
     if max(factors) > 1 and any(q.visible is not None for haystack in haystacks for q in haystack.questions):
         raise UsageError(
             f"the haystacks of {name} can't grow: what is added comes last, and no question would see it",
@@ -57,7 +58,7 @@ def find_sizes(
     most = pool.largest_factor()
     if most < 2 and max(factors) > 1:
         raise UsageError(
-            f"the haystacks of {name.partition('@')[0]} can't grow",
+            f"the haystacks of {name} can't grow",
             expected="as many documents from elsewhere as the largest haystack has",
             found=f"{len(pool.segments)} in all"
             + (f", of which {passed_over} {_answering(matching)}" if passed_over else ""),

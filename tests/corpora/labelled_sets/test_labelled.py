@@ -9,7 +9,7 @@ import pytest
 
 from labelled_sets import DOCUMENTS, JUDGED, QUERIES, beir, short
 from recallbench.corpora.labelled_sets.labelled import Labelled, identify, labelled_entry
-from recallbench.corpora.labelled_sets.set_name import parse_set_name
+from recallbench.corpora.labelled_sets.set_name import parse_set_name, plain_names, short_names
 from recallbench.errors import InputError, UsageError
 from recallbench.protocol import load
 
@@ -278,3 +278,11 @@ def test_a_query_without_an_id_of_its_own_is_counted_and_goes_by_its_text(tmp_pa
     labels = ["a", "b", "c", "4", "Rain 4?", "Rain 5?", "Rain 6?"]
     assert [question.label for question in haystack.questions] == labels
     assert [question.line for question in haystack.questions] == ["", "", "q3", "q4", "q5", "q6", "q7"]
+
+
+def test_a_screen_names_a_set_by_its_folder() -> None:
+    own, hashed = "0" * 64, "f" * 64
+    text = f"labelled/team@{own}+tokens-0.3 beside labelled/kb@{hashed}, own/chats@{own}+locomo; my/labelled/x@{own}"
+    assert short_names(text) == ("labelled/team+tokens-0.3 beside labelled/kb, own/chats+locomo; my/labelled/x")
+    assert plain_names(text) == "team+tokens-0.3 beside kb, own/chats+locomo; my/labelled/x"
+    assert plain_names("labelled/notes.txt of locomo") == "labelled/notes.txt of locomo"

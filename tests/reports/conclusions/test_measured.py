@@ -9,6 +9,7 @@ from recallbench.reports.conclusions.labels import mattering, may_be_labelled, o
 from recallbench.reports.conclusions.measured import Measured, conclude_measured, conclude_several
 from recallbench.reports.conclusions.names import listed
 from recallbench.reports.conclusions.rows import headline_sheet, result_document
+from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.results.metrics import OVERALL, DeviationPart, Metrics
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "results"
@@ -111,20 +112,42 @@ def named(store: str, corpus: str = "canary-locomo", **changed: Any) -> Measured
     )
 
 
-def test_several_stores_end_with_the_best_and_what_compares_them() -> None:
+def test_several_stores_end_with_who_is_first_and_what_shows_them() -> None:
     a, b, c = named("a", value=0.6), named("b", value=0.7, high=0.75), named("c")
-    best = "b finds a right session among the first 10 most often, for 70.0% of 158 questions; "
-    assert str(conclude_several([a, b])) == (
-        f"Of 2 stores {best}a for 60.0%; {UNTOUCHED}; next: recallbench compare a_canary-locomo b_canary-locomo"
+    first = Conclusion("b is first: recall_any@10 0.7000", "a paired test tells it apart from a")
+    told = conclude_several([a, b, c], ranked=first)
+    assert (str(told), told.tone) == (
+        f"b is first: recall_any@10 0.7000; a paired test tells it apart from a; {UNTOUCHED}; next: recallbench table "
+        "a_canary-locomo b_canary-locomo 'my c'",
+        "good",
     )
-    assert str(conclude_several([a, b, c])) == (
-        f"Of 3 stores {best}c for 62.5%, a for 60.0%; {UNTOUCHED}; next: recallbench table a_canary-locomo "
-        "b_canary-locomo 'my c'"
+    doubtful = conclude_several([a, named("b", value=0.7, low=0.4, high=0.9)], ranked=first)
+    assert (doubtful.belief, doubtful.tone) == (
+        "a paired test tells it apart from a; canary-locomo, b: that is no more than chance would find",
+        "open",
     )
-    doubtful = conclude_several([a, named("b", value=0.7, low=0.4, high=0.9)])
-    assert doubtful.belief == "canary-locomo, b: that is no more than chance would find"
-    failed = conclude_several([a, b], ["mine on canary-locomo"])
-    assert (failed.belief, failed.tone) == ("1 of 3 runs failed: mine on canary-locomo", "bad")
+    failed = conclude_several([a, b], ["mine on canary-locomo"], first)
+    assert (failed.belief, failed.tone) == (
+        "a paired test tells it apart from a; 1 of 3 runs failed: mine on canary-locomo",
+        "bad",
+    )
+
+
+def test_several_stores_of_which_none_is_first_end_without_praise() -> None:
+    a, b = named("a", value=0.6), named("b", value=0.6)
+    nobody = Conclusion("Nobody is first: a and b can't be told apart by recall_any@10", "", "ask more", "open")
+    told = conclude_several([a, b], ranked=nobody)
+    assert (str(told), told.tone) == (
+        "Nobody is first: a and b can't be told apart by recall_any@10; next: recallbench table a_canary-locomo "
+        "b_canary-locomo",
+        "open",
+    )
+    doubtful = conclude_several([a, named("b", value=0.4, low=None)], ranked=nobody)
+    assert (doubtful.belief, doubtful.tone) == ("canary-locomo, b: that is no more than chance would find", "bad")
+
+
+def test_what_is_left_of_several_where_others_failed() -> None:
+    a = named("a", value=0.6)
     alone = conclude_several([a], ["mine on canary-locomo"])
     assert str(alone).startswith("a finds a right session among the first 10 for 60.0% of 158 questions (")
     assert (alone.belief, alone.next) == (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.reports.cells import figure, interval, system
 from recallbench.reports.summary import leading
 from recallbench.reports.table import Table
@@ -23,7 +23,7 @@ def corpora_table(results: Sequence[Metrics]) -> Table:
         control = next((e.value for e in metrics.control_bm25[OVERALL] if e.measure == name), None)
         rows.append(
             (
-                short_names(metrics.corpus.name),
+                plain_names(metrics.corpus.name),
                 system(metrics),
                 "–" if first is None else str(first.n),
                 name,

@@ -7,7 +7,7 @@ import sys
 from datetime import date
 from pathlib import Path
 
-from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.escaping.terminal import shortened, visible
 from recallbench.machine_load import MachineLoad
 from recallbench.reading import document, parsed
@@ -57,7 +57,7 @@ def headline(metrics: Metrics, folder: Path, today: date, *, labels: bool = Fals
         )
     embedder = encoder_words(metrics)
     table = Table(("", "measure", "value", "95% interval", "n", "chance", *control_names(metrics), "saturated"), rows)
-    corpus = short_names(metrics.corpus.name)
+    corpus = plain_names(metrics.corpus.name)
     lines: list[Part] = [f"{corpus}, {system(metrics)}, {embedder}; {metrics.store.version}", table]
     if any(primary.estimate.saturated and not primary.estimate.ordered for primary in metrics.headline):
         lines.append("saturated: the share of questions that any order answers: they have no more to find in than k")
@@ -89,11 +89,11 @@ def headline(metrics: Metrics, folder: Path, today: date, *, labels: bool = Fals
 def _standing(metrics: Metrics, *, labels: bool) -> list[str]:
     failed = [gate for gate in metrics.gates if gate.status in ("fail", "cannot-tell")]
     if not labels:
-        notes = [f"note: {short_names(detail)}" for detail in mattering(metrics.deviations)]
+        notes = [f"note: {plain_names(detail)}" for detail in mattering(metrics.deviations)]
         return [*notes, *(f"gate of the protocol failed: {gate.name}: {gate_words(gate.observed)}" for gate in failed)]
     return [
         f"verdict: {metrics.verdict.text}, {'' if metrics.verdict.canonical else 'not '}CANONICAL",
-        *(short_names(f"deviation: {deviation.kind}: {deviation.detail}") for deviation in metrics.deviations),
+        *(plain_names(f"deviation: {deviation.kind}: {deviation.detail}") for deviation in metrics.deviations),
         *(f"gate of the protocol failed: {gate.name}: {gate.observed}" for gate in failed),
     ]
 

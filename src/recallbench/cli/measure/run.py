@@ -16,6 +16,8 @@ from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Part, print_parts
 
 if TYPE_CHECKING:
+    from recallbench.reports.conclusions.measured import Measured
+    from recallbench.reports.printing.conclusion import Conclusion
     from recallbench.runs.options import Options
 
 
@@ -88,10 +90,10 @@ def run(
         reproduction,
         stayed_quiet,
     )
-    from recallbench.corpora.labelled_sets.set_name import short_names
+    from recallbench.corpora.labelled_sets.set_name import plain_names
     from recallbench.errors import RecallBenchError, UsageError
     from recallbench.machine_load import MachineLoad, refuse_unquiet
-    from recallbench.reports.conclusions.measured import Measured, conclude_measured, conclude_several
+    from recallbench.reports.conclusions.measured import conclude_measured, conclude_several
     from recallbench.reports.conclusions.rows import headline_sheet, result_document
     from recallbench.runs.dry import conclude_dry_runs
     from recallbench.runs.dry import dry_run as rehearse
@@ -137,7 +139,7 @@ def run(
             if len(runs) == 1:
                 raise
             print(f"recallbench: {each.store or each.corpus}: {error}", file=sys.stderr)
-            failed[short_names(f"{each.store} on {each.corpus}" if each.store else each.corpus)] = str(error)
+            failed[plain_names(f"{each.store} on {each.corpus}" if each.store else each.corpus)] = str(error)
             codes.append(error.exit_code)
             continue
         told = headline(outcome.metrics, outcome.folder, today, labels=labels)
@@ -155,7 +157,9 @@ def run(
         parts += over
         if format == "text":
             print_parts(*over)
-    conclusion = conclude_several(results, list(failed)) if len(runs) > 1 else conclude_measured(results[0])
+    conclusion = (
+        conclude_several(results, list(failed), _ranked(results)) if len(runs) > 1 else conclude_measured(results[0])
+    )
     if format == "text":
         conclude(conclusion)
     else:
@@ -163,6 +167,16 @@ def run(
         printed = Printed("Measured", parts, document, conclusion, own_sheet=headline_sheet(results))
         show(printed, format)
     return max(codes)
+
+
+def _ranked(results: Sequence[Measured]) -> Conclusion | None:
+    """Return who of several stores on one corpus is first; None where there is no such question."""
+    if len(results) < 2 or len({each.metrics.corpus.name for each in results}) > 1:
+        return None
+    from recallbench.compare.conclusions.stores import conclude_stores
+    from recallbench.results.result import Result
+
+    return conclude_stores([Result(each.folder, each.metrics) for each in results])
 
 
 def _runs(run_options: Options, corpus: str, stores: Sequence[str]) -> Iterator[Options]:

@@ -13,6 +13,8 @@ OWN_PREFIX = "own/"
 """The start of the name of a corpus file of one's own."""
 _IN_TEXT = re.compile(rf"((?:{PREFIX}|{OWN_PREFIX})[^@\s]+)@[0-9a-f]{{64}}")
 
+_SET_IN_TEXT = re.compile(rf"(?<![\w/]){PREFIX}([^@\s]+)@[0-9a-f]{{64}}")
+
 
 class SetName(NamedTuple):
     """The name of a folder, and one hash over all that decides the measurement.
@@ -53,6 +55,11 @@ def parse_set_name(name: str) -> SetName:
 def short_names(text: str) -> str:
     """Return a text for people, in which one's own data goes by its name alone: its hash is in metrics.json."""
     return _IN_TEXT.sub(r"\1", text)
+
+
+def plain_names(text: str) -> str:
+    """Return a text for a screen, in which a set of one's own goes by the name of its folder."""
+    return short_names(_SET_IN_TEXT.sub(r"\1", text))
 
 
 def folder_word(name: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from recallbench.corpora.labelled_sets.set_name import is_set_name, short_names
+from recallbench.corpora.labelled_sets.set_name import is_set_name, plain_names
 from recallbench.corpora.registry import CORPORA
 from recallbench.escaping.terminal import shortened
 from recallbench.reports.cells import figure, share, system
@@ -50,7 +50,7 @@ class Measured:
     @property
     def name(self) -> str:
         """The corpus, for whoever reads of several."""
-        return short_names(self.metrics.corpus.name)
+        return plain_names(self.metrics.corpus.name)
 
     @property
     def quoted(self) -> str:
@@ -68,8 +68,13 @@ def conclude_measured(measured: Measured) -> Conclusion:
     return Conclusion(_found(metrics), doubt, then, tone)
 
 
-def conclude_several(results: Sequence[Measured], failed: Sequence[str] = ()) -> Conclusion:
-    """Return how measurements of several stores or corpora end; those that `failed` are named."""
+def conclude_several(
+    results: Sequence[Measured], failed: Sequence[str] = (), ranked: Conclusion | None = None
+) -> Conclusion:
+    """Return how measurements of several stores or corpora end; those that `failed` are named.
+
+    `ranked` says who of several stores on one corpus is first; nothing does where there are several corpora.
+    """
     whole = len(results) + len(failed)
     broken = f"{len(failed)} of {whole} runs failed: {listed([shortened(name) for name in failed])}" if failed else ""
     if not results:
@@ -79,14 +84,15 @@ def conclude_several(results: Sequence[Measured], failed: Sequence[str] = ()) ->
         return Conclusion(only.happened, broken or only.belief, only.next, "bad" if failed else only.tone)
     doubts = [(each, *_doubt(each)) for each in results]
     first = next((doubt for grave in ("bad", "open") for doubt in doubts if doubt[2] == grave), None)
-    several_corpora = len({each.metrics.corpus.name for each in results}) > 1
     belief = UNTOUCHED if first is None else _of(first[0], first[1])
     tone: Tone = "bad" if failed else "good" if first is None else first[2]
-    folders = " ".join(each.quoted for each in results)
-    if several_corpora:
+    if ranked is None:
         return Conclusion(_over_corpora(results), broken or belief, _opened(results[0]), tone)
-    compared = "compare" if len(results) == 2 else "table"
-    return Conclusion(_over_stores(results), broken or belief, f"recallbench {compared} {folders}", tone)
+    if tone == "good":
+        # Where nobody is told apart, that is what has to be said.
+        tone, belief = ranked.tone, belief if ranked.tone == "good" else ""
+    told = "; ".join(filter(None, (ranked.belief, broken or belief)))
+    return Conclusion(ranked.happened, told, f"recallbench table {' '.join(each.quoted for each in results)}", tone)
 
 
 def counted(questions: int) -> str:
@@ -134,19 +140,6 @@ def _figures(metrics: Metrics, estimate: EstimatePart) -> str:
     return f"{estimate.measure} {figure(estimate.value)}{bounds}" + (f"; {', '.join(beside)}" if beside else "")
 
 
-def _over_stores(results: Sequence[Measured]) -> str:
-    ranked = sorted(results, key=_leading_value, reverse=True)
-    best = ranked[0].metrics
-    estimate = leading(best)
-    if estimate is None or estimate.value is None:
-        return f"{len(results)} stores were asked nothing that has anything to find"
-    others = [f"{_system(each.metrics)} for {share(_leading_value(each))}" for each in ranked[1:]]
-    return (
-        f"Of {len(results)} stores {_system(best)} finds a right {segment_word(best)} {_among(estimate)} most often, "
-        f"for {share(estimate.value)} of {counted(estimate.n)}; {listed(others)}"
-    )
-
-
 def _over_corpora(results: Sequence[Measured]) -> str:
     stores = {_system(each.metrics) for each in results}
     single = stores.pop() if len(stores) == 1 else ""
@@ -159,11 +152,6 @@ def _over_corpora(results: Sequence[Measured]) -> str:
             by = "" if single else f" by {_system(each.metrics)}"
             found.append(f"{share(estimate.value)} of {counted(estimate.n)} on {each.name}{by}")
     return f"{single or 'The stores'} {'finds' if single else 'find'} a right hit for {', '.join(found)}"
-
-
-def _leading_value(measured: Measured) -> float:
-    estimate = leading(measured.metrics)
-    return -1.0 if estimate is None or estimate.value is None else estimate.value
 
 
 def _of(measured: Measured, doubt: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.reports.cells import figure, interval
 from recallbench.reports.growth.document import Growth
 from recallbench.reports.panel import LINE, SECOND, THIRD, Axis, Panel
@@ -18,7 +18,7 @@ def picture(growth: Growth) -> str:
 
 def draw(growth: Growth) -> Plot:
     """Return the plot of figures and p95 against the number of documents stored."""
-    name = f"{short_names(growth.corpus)}: {growth.store}"
+    name = f"{plain_names(growth.corpus)}: {growth.store}"
     stored = [size.stored for size in growth.sizes]
     quality = Panel(name, y=Axis(low=0.0, high=1.02))
     for i, colour in zip(range(len(growth.sizes[0].estimates)), (LINE, SECOND, THIRD), strict=False):

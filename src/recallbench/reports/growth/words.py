@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.escaping.markdown import Markup, opening
 from recallbench.reports.cells import figure, interval
 from recallbench.reports.growth.document import Growth
@@ -63,7 +63,7 @@ def notes(growth: Growth) -> list[str]:
     lines += [f"{size.factor}x: {remark}" for size, remark in remarks]
     return [
         *lines,
-        f"{short_names(growth.corpus)}, {growth.store} {growth.version}, {growth.embedder}; "
+        f"{plain_names(growth.corpus)}, {growth.store} {growth.version}, {growth.embedder}; "
         f"distractors: {growth.distractors}, seed {growth.seed}.",
         f"Chance is that of {growth.sizes[0].estimates[0].measure}. Times are those of {sampled} warm queries, one by "
         "one, end to end, on this machine, percentiles are nearest ranks: compare them within this table.",

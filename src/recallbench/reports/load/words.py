@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.reports.cells import milliseconds
 from recallbench.reports.latency import impossible_sentence
 from recallbench.reports.load.tables import named_system
@@ -19,7 +19,7 @@ def title(document: LatencyDocument) -> str:
         f"{system.side} {named_system(system)}" if len(document.systems) > 1 else named_system(system)
         for system in document.systems
     ]
-    return f"Latency of {' against '.join(systems)} on {short_names(document.corpus)}"
+    return f"Latency of {' against '.join(systems)} on {plain_names(document.corpus)}"
 
 
 def notes(document: LatencyDocument) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import join
 
-from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.reports.cells import figure
 from recallbench.reports.matrix.document import BM25, CellPart, MatrixDocument
 from recallbench.reports.matrix.words import is_out_of_reach, led_pairs
@@ -46,7 +46,7 @@ def conclusion(matrix: MatrixDocument, folder: Path | None = None, command: Type
     It is left out where the results of the cells are not beside it; `command` measured the cells.
     """
     same = "the same command again" if command is None else command.again()
-    failed = [f"{cell.encoder} on {short_names(cell.corpus)}" for cell in matrix.failed]
+    failed = [f"{cell.encoder} on {plain_names(cell.corpus)}" for cell in matrix.failed]
     lost = [f"{len(failed)} of {len(matrix.cells)} cells failed: {_listed(failed)}"] if failed else []
     return Conclusion(
         _led(matrix),
@@ -64,13 +64,13 @@ def _led(matrix: MatrixDocument) -> str:
         return "No cell has figures"
     if len(leads) <= EACH:
         told = [
-            f"on {short_names(name)} {lead.system} leads, {measure} {figure(lead.value)}{lead.words}"
+            f"on {plain_names(name)} {lead.system} leads, {measure} {figure(lead.value)}{lead.words}"
             for name, lead in leads.items()
         ]
         return "; ".join(told)[0].upper() + "; ".join(told)[1:]
     by_leader: dict[str, list[str]] = {}
     for name, lead in leads.items():
-        by_leader.setdefault(lead.system, []).append(short_names(name))
+        by_leader.setdefault(lead.system, []).append(plain_names(name))
     where = "; ".join(f"{system} leads on {_listed(names)}" for system, names in by_leader.items())
     over = _lead_together(matrix)
     if over is None:
@@ -111,7 +111,7 @@ def _believed(matrix: MatrixDocument) -> list[str]:
     corpora = [corpus.name for corpus in matrix.corpora if led_pairs(matrix, corpus.name)]
     if not corpora:
         return []
-    mute = [short_names(name) for name in corpora if is_out_of_reach(led_pairs(matrix, name))]
+    mute = [plain_names(name) for name in corpora if is_out_of_reach(led_pairs(matrix, name))]
     told = ["p is corrected for every pair of a corpus"]
     if mute:
         told.append(f"on {_listed(mute)} the tests could tell nothing apart, whatever was found")
@@ -132,7 +132,7 @@ def _disagreement(matrix: MatrixDocument, corpus: str) -> str:
         if lead is not None and lead.system in systems:
             p = pair.p if pair.p_holm is None else pair.p_holm
             if said := deciding((pair.low, pair.high), pair.p, p, len(pairs), pair.smallest_p):
-                return f"{' and '.join(systems)} on {short_names(corpus)}: {said}"
+                return f"{' and '.join(systems)} on {plain_names(corpus)}: {said}"
     return ""
 
 

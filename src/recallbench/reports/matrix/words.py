@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.reports.cells import share
 from recallbench.reports.comparison import LEVEL, p_text
 from recallbench.reports.matrix.document import BM25, MatrixCorpusPart, MatrixDocument, MatrixPairPart
@@ -22,7 +22,7 @@ def title(matrix: MatrixDocument) -> str:
 def asked(corpus: MatrixCorpusPart) -> str:
     """Return what systems were asked of a corpus."""
     clusters = f" in {_clusters(corpus.clusters)}" if corpus.clusters is not None else ""
-    return f"{short_names(corpus.name)}: {corpus.n:,} questions{clusters}, {corpus.segments:,} segments"
+    return f"{plain_names(corpus.name)}: {corpus.n:,} questions{clusters}, {corpus.segments:,} segments"
 
 
 def _clusters(count: int) -> str:
@@ -31,7 +31,7 @@ def _clusters(count: int) -> str:
 
 def failures(matrix: MatrixDocument) -> list[str]:
     """Return a line for each cell that failed."""
-    return [f"{cell.encoder} on {short_names(cell.corpus)} failed: {cell.failure}" for cell in matrix.failed]
+    return [f"{cell.encoder} on {plain_names(cell.corpus)} failed: {cell.failure}" for cell in matrix.failed]
 
 
 def notes(matrix: MatrixDocument) -> list[str]:
@@ -64,7 +64,7 @@ def notes(matrix: MatrixDocument) -> list[str]:
         "correction. one left out: the smallest and the largest difference when any one cluster is left out.",
     ]
     if matrix.apart:
-        apart = ", ".join(map(short_names, matrix.apart))
+        apart = ", ".join(map(plain_names, matrix.apart))
         lines.append(f"All together leaves out {apart}: another corpus here asks the same questions.")
     kept = sum(cell.kept for cell in matrix.cells)
     if kept:
@@ -92,7 +92,7 @@ def _out_of_reach(matrix: MatrixDocument) -> list[str]:
             few = "the questions that differ" if corpus.clusters is None else _clusters(corpus.clusters)
             times = f", which Holm multiplies by {len(pairs)} for so many pairs" if len(pairs) > 1 else ""
             lines.append(
-                f"{short_names(corpus.name)}: letters could tell nothing apart, whatever was found: with {few} no p "
+                f"{plain_names(corpus.name)}: letters could tell nothing apart, whatever was found: with {few} no p "
                 f"lies below {p_text(least)}{times}. The tables of differences make fewer tests."
             )
     return lines

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
-from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.labelled_sets.set_name import plain_names, short_names
 from recallbench.corpora.records import Corpus
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.escaping.paths import last_names
@@ -64,7 +64,7 @@ def measure_cell(
                 effort = measure_effort(embedder, plan.select(corpus.haystacks()), timed=timed)
             keep_effort(result.folder, effort)
     except RecallBenchError as error:
-        progress.note(f"{encoder.name} on {short_names(name)} failed: {error.brief}")
+        progress.note(f"{encoder.name} on {plain_names(name)} failed: {error.brief}")
         return MeasuredCell(encoder, name, failure=last_names(error.brief))
     return MeasuredCell(encoder, name, result, effort, dims, kept)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from recallbench import __version__
 from recallbench.addresses import recorded_name
-from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.labelled_sets.set_name import plain_names, short_names
 from recallbench.corpora.records import Corpus
 from recallbench.errors import Blocked, InputError, RecallBenchError, UsageError
 from recallbench.escaping.paths import last_names
@@ -161,7 +161,7 @@ def _measure(
                 opened = error
             for encoder, plan in zip(encoders, of_corpus, strict=True):
                 if isinstance(opened, RecallBenchError):
-                    progress.note(f"{encoder.name} on {plan.corpus.name} failed: {opened.brief}")
+                    progress.note(f"{encoder.name} on {plain_names(plan.corpus.name)} failed: {opened.brief}")
                     yield MeasuredCell(encoder, plan.corpus.name, failure=last_names(opened.brief))
                 else:
                     yield measure_cell(encoder, plan, opened, parent, study, progress, today)
