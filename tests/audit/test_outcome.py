@@ -10,6 +10,7 @@ from recallbench.audit.conclusion import conclude_audit, conclude_audits
 from recallbench.audit.decision import decide
 from recallbench.audit.examination import NO_DATASET
 from recallbench.audit.gate import Check, Status
+from recallbench.audit.gates.artefacts import NO_REPOSITORY
 from recallbench.audit.outcome import outcome
 
 
@@ -77,6 +78,20 @@ def test_of_many_checks_the_first_are_named() -> None:
             "Nothing contradicts the folder: 1 check passes; not committed: run.trec; next: commit it, then "
             "recallbench audit r",
             "open",
+        ),
+        (
+            [FILES, check("RB-COMMITTED", "artefacts present", "pending", NO_REPOSITORY)],
+            "Nothing contradicts the folder: 1 check passes; not committed: the folder is in no git repository with a "
+            "commit; next: put it into a git repository and commit it (git init; git add r; git commit -m result), "
+            "then recallbench audit r",
+            "open",
+        ),
+        (
+            [check("RB-MANIFEST", "manifest", "fail", "report.md has sha256 1, the manifest says 2")],
+            "The folder does not hold: 1 of 1 checks fails, RB-MANIFEST (manifest): report.md has sha256 1, the "
+            "manifest says 2; its figures are not to be relied on; next: restore report.md as it was written, or "
+            "measure anew: recallbench run locomo --store mine",
+            "bad",
         ),
         (
             [FILES, AWAY, GOLD],

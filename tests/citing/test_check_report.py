@@ -89,6 +89,33 @@ def test_lines_lead_with_the_place_and_all_rows_have_every_figure() -> None:
     assert output.render("html").count("<tr>") == 7
 
 
+def test_what_concerns_a_folder_stands_once_below() -> None:
+    lacking = ("r is not CANONICAL", "the text does not name the corpus: locomo")
+    (value,), (mean,) = figures_in("recall@10 is 0.93"), figures_in("MRR is 0.5000")
+    value.line, mean.line = 3, 4
+    adding = "recallbench cite r --as-deviation"
+    texts = CheckedTexts(
+        {
+            A: [
+                CheckedFigure(value, "wrong", ("r has 0.83", *lacking), "r", True, lacking, adding),
+                CheckedFigure(mean, "right but undisclosed", lacking, "r", True, lacking, adding),
+            ],
+            B: [CheckedFigure(value, "right but undisclosed", lacking[:1], "r", True, lacking[:1])],
+        }
+    )
+    assert printed(texts).parts == [
+        "a.md:3: wrong: recall@10 0.93: r has 0.83",
+        "a.md:4: right but undisclosed: MRR 0.5000",
+        "docs/b.md:3: right but undisclosed: recall@10 0.93",
+        "a.md: r, in lines 3, 4:",
+        "  r is not CANONICAL",
+        "  the text does not name the corpus: locomo",
+        "  what to add: recallbench cite r --as-deviation prints the words",
+        "docs/b.md: r, in line 3:",
+        "  r is not CANONICAL",
+    ]
+
+
 def test_the_document_has_every_figure_with_its_fate() -> None:
     texts = CheckedTexts({A: [figure("wrong", "r has 0.83", fails=True, source="results/r")]})
     assert document(texts) == {

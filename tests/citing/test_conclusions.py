@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+from recallbench.audit.gate import Check
+from recallbench.audit.gates.artefacts import NO_REPOSITORY
 from recallbench.citing.citation import AuditedResult, Citation, NotCitable
-from recallbench.citing.conclusions import conclusion_against, conclusion_of, record_command
+from recallbench.citing.conclusions import conclusion_against, conclusion_of
+from recallbench.citing.steps import numbered, record_command, steps
 
 Side = Callable[..., AuditedResult]
 
@@ -29,7 +33,7 @@ def test_the_last_line_against_a_citation(side: Side, tmp_path: Path) -> None:
         "canary-locomo' --deviation 'limit on canary-locomo'"
     )
     assert str(conclusion_against(refused, one, as_deviation=False)) == (
-        f"results/r can't be cited; it is VERIFIED, not CANONICAL; next: {record}"
+        f"results/r can't be cited; it is VERIFIED, not CANONICAL; next: {record}, and so on as above"
     )
     history = tmp_path / "HISTORY.md"
     history.write_text(
@@ -37,13 +41,34 @@ def test_the_last_line_against_a_citation(side: Side, tmp_path: Path) -> None:
     )
     assert record_command(one, history) == ""
     assert str(conclusion_against(refused, one, as_deviation=False, history=history)).endswith(
-        "; next: recallbench cite results/r --as-deviation"
+        f"; next: recallbench cite results/r --as-deviation --history {history}"
     )
     history.write_text("## someday: x\n")
     assert record_command(one, history) == ""
     unverified = side("UNVERIFIED", "store: bm25 instead of pgmnemo")
-    two = NotCitable(Path("results/r"), ["a", "b"], "")
+    two = NotCitable(Path("results/r"), ["a", "deviation b"], "")
     assert str(conclusion_against(two, unverified, as_deviation=True)) == (
-        "results/r can't be cited as a deviation; for 2 reasons, above; next: recallbench audit results/r"
+        "results/r can't be cited as a deviation; for 1 reason and 1 deviation, above; "
+        "next: recallbench audit results/r"
     )
     assert conclusion_against(two, unverified, as_deviation=True).tone == "bad"
+
+
+def test_the_steps_to_a_citation_are_in_order(side: Side) -> None:
+    one = side("UNVERIFIED", "store: bm25 instead of pgmnemo")
+    pending = Check("artefacts present", "pending", "r", NO_REPOSITORY, awaits="committed", code="RB-COMMITTED")
+    uncommitted = replace(one, audit=replace(one.audit, checks=(pending,)))
+    record = record_command(one)
+    assert numbered(steps(uncommitted, as_deviation=False)) == (
+        "1. put it into a git repository and commit it (git init; git add results/r; git commit -m result)\n"
+        f"2. {record}\n"
+        "3. recallbench cite results/r --as-deviation"
+    )
+    assert steps(uncommitted, as_deviation=True) == steps(uncommitted, as_deviation=False)
+    whole = side("UNVERIFIED")
+    told = replace(pending, observed="not committed: run.trec")
+    assert steps(replace(whole, audit=replace(whole.audit, checks=(told,))), as_deviation=False) == [
+        "commit it", "recallbench cite results/r",
+    ]  # fmt: skip
+    failed = replace(one, audit=replace(one.audit, checks=(pending, replace(pending, status="fail"))))
+    assert numbered(steps(failed, as_deviation=False)) == "recallbench audit results/r"

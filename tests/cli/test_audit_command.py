@@ -135,7 +135,13 @@ def test_a_blocked_folder_is_blocked(result: Path) -> None:
 
 
 def test_a_folder_that_is_no_result_is_refused(tmp_path: Path) -> None:
-    assert recallbench("audit", "nowhere", cwd=tmp_path).returncode == 2
+    done = recallbench("audit", "nowhere", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "recallbench: there is no nowhere\n  expected: a folder that `recallbench run` wrote\n"
+        "  found: no such folder\n"
+        "  what to do: name the folder that `recallbench run` printed: it holds metrics.json\n"
+    )
     (tmp_path / "empty").mkdir()
     assert recallbench("audit", "empty", cwd=tmp_path).returncode == 2
     (tmp_path / "empty" / "metrics.json").write_text("{]")
@@ -362,7 +368,9 @@ def test_each_format_has_the_word_and_every_check(result: Path) -> None:
     assert lines[0] == "folder,outcome,status,check,name,observed,required"
     assert lines[1].startswith('result,"holds, not committed",pass,RB-FILES,files,')
     assert len(lines) == 1 + 51
-    assert sheet.stderr.strip().endswith("next: commit it, then recallbench audit result")
+    assert sheet.stderr.strip().endswith(
+        "(git init; git add result; git commit -m result), then recallbench audit result"
+    )
     marked = recallbench("audit", "result", "--format", "markdown", "--failures", cwd=repository).stdout
     assert (
         "| result | holds, not committed | pending | RB-COMMITTED | artefacts present | the folder is in no " in marked

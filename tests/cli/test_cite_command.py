@@ -57,12 +57,15 @@ def test_what_is_not_canonical_is_refused_with_every_reason(repository: Path) ->
     assert (code, out) == (1, "")
     assert "deviation corpus: canary-locomo is no registered corpus" in errors
     assert "deviation store: bm25 instead of pgmnemo" in errors
-    assert "it is VERIFIED, not CANONICAL" in errors
-    assert "--as-deviation" in errors
+    assert errors.startswith(
+        "recallbench: results/r can't be cited: it is VERIFIED, not CANONICAL\n"
+        "  expected: a result whose audit holds, and that deviates in nothing or has its deviations on record\n"
+    )
+    assert "\n  what to do: recallbench cite results/r --as-deviation\n" in errors
     code, out, _ = cited(repository, "results/r", "--json")
     document = json.loads(out)
-    assert (code, document["citable"], len(document["reasons"])) == (1, False, 3)
-    ending = "results/r can't be cited; for 3 reasons, above; next: recallbench cite results/r --as-deviation"
+    assert (code, document["citable"], len(document["reasons"])) == (1, False, 2)
+    ending = "results/r can't be cited; for 2 deviations, above; next: recallbench cite results/r --as-deviation"
     assert document["conclusion"]["text"] == ending
     assert errors.splitlines()[-1] == ending
 
@@ -98,8 +101,9 @@ def test_a_deviation_has_to_be_on_record(repository: Path) -> None:
     assert code == 1
     assert "RB-HISTORY" in errors
     assert "does not name `store bm25 on canary-locomo`" in errors
-    assert "what to do: put each deviation on record with `recallbench history add`" in errors
-    next_ = errors.splitlines()[-1].partition("next: ")[2]
+    assert "\n  what to do: 1. recallbench history add --kind deviation --title " in errors
+    assert "\n    2. recallbench cite results/r --as-deviation --history other.md\n" in errors
+    next_ = errors.splitlines()[-1].partition("next: ")[2].removesuffix(", and so on as above")
     assert next_ == (
         "recallbench history add --kind deviation --title 'What results/r departs in' "
         "--deviation 'store bm25 on canary-locomo' --file other.md"
@@ -160,6 +164,23 @@ def test_an_altered_citation_is_named_with_its_line(repository: Path) -> None:
     assert document["holds"] is False
 
 
+def test_what_a_text_lacks_is_told_once_with_what_adds_it(repository: Path) -> None:
+    (repository / "NOTES.md").write_text("- recall_any@10 0.8454; results/r\n- mrr@50 0.4575; results/r\n")
+    code, out, _ = cited(repository, "--check", "NOTES.md")
+    assert (code, out) == (
+        1,
+        "NOTES.md:1: wrong: recall_any@10 0.8454: r has 0.8354\n"
+        "NOTES.md:2: right but undisclosed: mrr@50 0.4575\n"
+        "NOTES.md: results/r, in lines 1, 2:\n"
+        "  r is not CANONICAL, and the text does not tell its deviations: corpus: canary-locomo is no registered "
+        "corpus; store: bm25 instead of pgmnemo\n"
+        "  the text does not name the corpus: canary-locomo\n"
+        "  what to add: recallbench cite results/r --as-deviation prints the words\n\n"
+        "NOTES.md: 2 figures: 1 right but undisclosed, 1 wrong; 2 may not stand as they do; next: mend NOTES.md:1 "
+        "first: r has 0.8354\n",
+    )
+
+
 def test_a_folder_that_was_changed_supports_nothing(repository: Path) -> None:
     note = repository / "NOTES.md"
     note.write_text(cited(repository, "results/r", "--as-deviation")[1])
@@ -216,6 +237,10 @@ def test_bad_input(repository: Path) -> None:
     assert "nowhere" in refused("nowhere")
     assert "results" in refused("results")
     assert "no.md" in refused("--check", "no.md")
+    assert refused("HISTORY.md") == (
+        "recallbench: HISTORY.md is not a result folder\n  expected: a folder that `recallbench run` wrote\n"
+        "  found: a file\n  what to do: for a text: recallbench cite --check HISTORY.md\n"
+    )
     (repository / "bytes.md").write_bytes(b"recall@10 0.93 \xff\n")
     assert "UTF-8" in refused("--check", "bytes.md")
     assert "is part of a result" in refused("--check", "results/r/report.md")
@@ -303,7 +328,7 @@ def test_the_deviation_and_the_record_are_told_in_every_format(repository: Path)
     for format in ("text", "markdown", "csv", "html"):
         code, out, errors = cited(repository, "results/r", "--format", format)
         assert (code, out) == (1, "")
-        assert errors.splitlines()[-1].startswith("results/r can't be cited; for 3 reasons")
+        assert errors.splitlines()[-1].startswith("results/r can't be cited; for 2 deviations, above; ")
 
 
 def test_the_form_of_a_citation_is_printed_and_filled(repository: Path) -> None:

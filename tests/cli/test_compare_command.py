@@ -280,8 +280,25 @@ def test_the_comparison_in_every_format(workspace: Path) -> None:
     words = ("compare", "bm25", "exact", "--show", "0")
     text = recallbench(*words, cwd=workspace).stdout
     conclusion = text.splitlines()[-1]
-    assert conclusion.startswith("A and B can't be told apart: recall_any@10 -0.1519, 158 questions, p 0.2500 (Holm) ")
-    assert conclusion.endswith("; next: ask questions of more clusters: four times as many halve what can be told")
+    assert conclusion == (
+        "A and B can't be told apart: recall_any@10 -0.1519 and mrr@50 -0.2025, 158 questions; so few clusters differ "
+        "that no difference could be shown; next: ask questions of more clusters"
+    )
+    lines = text.splitlines()
+    assert (
+        "158 questions counted, paired over 4 clusters (groups of questions that depend on each other, such as those "
+        "of one conversation); difference is B minus A"
+    ) in lines
+    header = next(line for line in lines if line.startswith("measure "))
+    assert header.endswith("p (Holm)  smallest p before Holm  B wins/ties/loses  detectable  one cluster left out")
+    assert (
+        "p is two-sided, from all 16 sign flips. Intervals: none, since 4 clusters are too few (6 are needed)."
+    ) in lines
+    assert ("One cluster left out: the smallest and the largest difference without any one of the clusters.") in lines
+    assert [line for line in lines if line.startswith("warning: ")] == [
+        "warning: recall_any@10 and mrr@50: so few clusters differ that no p of 0.05 or less can be reached: the "
+        "smallest, after Holm for 2 primary measures, is 0.2500"
+    ]
     document = json.loads(recallbench(*words, "--json", cwd=workspace).stdout)
     assert document["conclusion"]["text"] == conclusion
     sheet = recallbench(*words, "--format", "csv", cwd=workspace)

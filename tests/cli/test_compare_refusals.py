@@ -14,7 +14,6 @@ from commandline import recallbench
 from stages import sampled
 
 HARD = {
-    "few": ("denominator", "limit: none against 20; questions asked: 158 against 20"),
     "pooled": ("scope", "scope: own against pooled"),
     "other": ("dataset and denominator", "dataset: canary-locomo "),
 }
@@ -54,6 +53,18 @@ def test_another_protocol_or_denominator_is_refused(
     assert (done.returncode, done.stdout) == (2, "")
     assert f"they differ in {edit.__name__[1:]}" in done.stderr
     assert " against " in done.stderr
+
+
+def test_fewer_questions_by_a_limit_are_refused_in_plain_words(workspace: Path) -> None:
+    for words in (("bm25", "few"), ("few", "bm25")):
+        done = recallbench("compare", *words, cwd=workspace)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            f"recallbench: {words[0]} and {words[1]} can't be compared: they were asked other questions\n"
+            "  expected: the same questions of both\n"
+            "  found: few asked only 20 questions (--limit 20), bm25 asked 158\n"
+            "  what to do: run few again without --limit\n"
+        )
 
 
 @pytest.mark.parametrize("words", [("compare", "bm25"), ("drift",), ("cite",)], ids=lambda words: words[0])

@@ -11,6 +11,7 @@ import pytest
 from gated_runs import RUNS, gate, refused, values_of, write
 
 from commandline import recallbench
+from recallbench.compare.thresholds_file import EXAMPLE
 from recallbench.results.manifest import build
 from stages import sampled
 
@@ -118,7 +119,7 @@ def test_a_drop_is_judged_by_the_paired_comparison(workspace: Path) -> None:
     assert strict["counts"] == document["counts"]
     told = [threshold for threshold in strict["thresholds"] if threshold["outcome"] == "inconclusive"]
     assert len(told) == open_
-    assert all(one["fails"] and one["note"].endswith("; `strict` forbids what can't be told") for one in told)
+    assert all(one["fails"] and one["note"].endswith("; strict = true forbids what can't be told") for one in told)
     write(workspace, 'baseline = "results/night_20260101"\n' + drops, "results/night_20260102")
     message = refused(workspace)
     assert "differ in embedder and store, which was not allowed" in message
@@ -152,7 +153,11 @@ def test_an_untold_threshold_is_a_third_state(workspace: Path) -> None:
     write(workspace, head + "strict = true\n" + drop, "results/night_20260102")
     code, document = gate(workspace)
     assert (code, document["passed"], document["counts"]["can't be told"]) == (1, False, 1)
-    assert "; what can't be told fails here; " in recallbench("gate", cwd=workspace).stdout.splitlines()[-1]
+    printed = recallbench("gate", cwd=workspace).stdout.splitlines()
+    assert "; what can't be told fails here; " in printed[-1]
+    assert [line for line in printed if line.endswith(":")] == ["can't be told (fails: strict = true):", "holds:"]
+    marked = recallbench("gate", "--format", "markdown", cwd=workspace).stdout
+    assert "**Can't be told (fails: strict = true)**" in marked
 
 
 def test_a_threshold_out_of_reach_hides_none_of_the_others(workspace: Path) -> None:
@@ -247,6 +252,10 @@ def test_a_folder_named_on_the_command_line(workspace: Path) -> None:
     write(workspace, '[result.night.at_least]\n"recall_any@10" = 0.1\n', "nowhere")
     for word in ("results/night_20260102", "night=results/night_20260102"):
         assert Path(gate(workspace, word)[1]["results"][0]["folder"]).name == "night_20260102"
+    assert refused(workspace, "nigt=results") == (
+        "recallbench: recallbench.toml has no result `nigt`\n  expected: one of night\n  found: nigt=results\n"
+        "  what to do: recallbench gate night=results\n"
+    )
     with (workspace / "recallbench.toml").open("a") as file:
         file.write('[result.day]\nfolder = "x"\n[result.day.at_least]\n"mrr@50" = 0.1\n')
     message = refused(workspace, "results/night_20260102")
@@ -323,11 +332,31 @@ def test_update_stores_the_baseline_and_replaces_with_the_option(workspace: Path
 
 
 WRONG = {
-    'at_lest = { "mrr@50" = 0.5 }': ("line 3: unknown key result.night.at_lest", "at_least, drops, rules, folder"),
-    '[result.night.kinds.x]\nat_last = {}': ("line 4: unknown key", "one of thresholds, at_least, drops"),
-    '[gate]\nx = 1': ("line 3: unknown key gate", "one of thresholds, percentiles, result"),
-    '[result.night.at_least]\n"recall@10" = 0.5': ("line 4: unknown measure 'recall@10'", "recall_any@10"),
-    '[result.night.at_least]\n"mrr@50" = 1.5': ("line 4: result.night.at_least.mrr@50", "less than or equal to 1"),
+    'at_lest = { "mrr@50" = 0.5 }': (
+        "line 3: unknown key result.night.at_lest", "at_least, drops, rules, folder",
+        "  what to do: did you mean at_least?\n",
+    ),
+    '[result.night.kinds.x]\nat_last = {}': (
+        "line 4: unknown key", "one of thresholds, at_least, drops", "did you mean at_least?",
+    ),
+    '[gate]\nx = 1': (
+        "line 3: unknown key gate", "one of thresholds, percentiles, result", "  what to do: take it out\n",
+    ),
+    '[result.day]\nfoldr = "a"': ("line 4: unknown key result.day.foldr", "what to do: did you mean folder?"),
+    "strict = yes": ("line 3: `yes` is no TOML value: true or false",),
+    "[result.night.abstention] # a = b\n# c = d\nauroc = half": ('line 5: `half` is no TOML value: "half"',),
+    '[result.night.at_least]\n"recall@10" = 0.5': (
+        "line 4: unknown measure 'recall@10'", "say recall_any@10, which the protocol calls recall@10; elsewhere",
+    ),
+    '[result.night.at_least]\n"mmr@50" = 0.5': ("line 4: unknown measure 'mmr@50'", "did you mean mrr@50?"),
+    '[result.night.at_least]\n"mrr@50" = 75': (
+        "line 4: result.night.at_least.mrr@50 can't be used\n  expected: 0 to 1 (0.75, not 75)\n  found: 75\n"
+        "  what to do: a measure goes from 0 to 1: write a percentage as a share\n",
+    ),
+    '[result.night.drops]\n"mrr@50" = 0': (
+        "line 4: result.night.drops.mrr@50 can't be used\n  expected: above 0, up to 1\n  found: 0\n",
+    ),
+    '[result.night.at_least]\n"mrr@50" = 1.5': ("line 4: result.night.at_least.mrr@50", "expected: 0 to 1\n"),
     '[result.night.at_least]\n"mrr@50" = true': ("line 4: result.night.at_least.mrr@50", "a valid number"),
     '[result.night.at_least]\n"mrr@50" = nan': ("line 4: result.night.at_least.mrr@50", "finite"),
     '[result.night.drops]\n"mrr@50" = 0.1': ("[result.night] has drops and no baseline", "baseline ="),
@@ -376,4 +405,10 @@ def test_a_star_means_every_kind_with_something_to_find(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
-    assert "recallbench: recallbench.toml: can't be read" in refused(tmp_path)
+    assert refused(tmp_path) == (
+        "recallbench: there is no recallbench.toml here\n"
+        f"  expected: {EXAMPLE}\n"
+        "  what to do: recallbench gate DIR --init writes one from a result; --config FILE names another\n"
+    )
+    elsewhere = tmp_path / "none.toml"
+    assert refused(tmp_path, "--config", str(elsewhere)).startswith(f"recallbench: there is no {elsewhere}\n")

@@ -64,7 +64,7 @@ def test_gate_takes_rules(folder: Path) -> None:
     ("more", "message"),
     [
         ('rules = ["mrr@50 rises 0.1"]', "recallbench.toml: the rule 'mrr@50 rises 0.1' can't be understood"),
-        ('rules = ["recall@10 >= 0.9"]', "say recall_any@10 or recall_frac@10 or recall_all@10"),
+        ('rules = ["recall@10 >= 0.9"]', "say recall_any@10, which the protocol calls recall@10"),
         ('rules = ["mrr@50 >= 0.9", "mrr@50 below 0.4"]', "mrr@50 has two thresholds of the same kind"),
         ('rules = ["mrr@50 >= 0.9"]\nat_least = {"mrr@50" = 0.4}', "mrr@50 has two thresholds of the same kind"),
     ],

@@ -131,11 +131,23 @@ def test_a_damaged_result_stands_apart_with_the_reason(place: Path, tmp_path: Pa
 
 
 def test_a_folder_that_no_layout_fits_stands_apart(place: Path, tmp_path: Path) -> None:
-    (tmp_path / "odd").mkdir()
-    done = recallbench("table", "bm25", tmp_path / "odd", "--format", "json", cwd=place)
-    (apart,) = json.loads(done.stdout)["apart"]
-    assert apart["name"].endswith("odd")
-    assert "can't stand in a table" in apart["reason"]
+    odd, words = tmp_path / "odd", tmp_path / "words.json"
+    odd.mkdir()
+    words.write_text("[1]\n")
+    done = recallbench("table", "bm25", odd, words, "--format", "json", cwd=place)
+    shown = json.loads(done.stdout)
+    assert [(apart["name"], apart["reason"]) for apart in shown["apart"]] == [
+        (str(odd), f"{odd} is no result folder: an empty folder"),
+        (str(words), "neither a result folder nor a TREC run: line 1: not in TREC's form: 1"),
+    ]
+    assert shown["conclusion"]["next"] == "name result folders in their place"
+    (odd / "notes.md").write_text("nothing")
+    alone = recallbench("table", odd, cwd=place)
+    assert (alone.returncode, alone.stdout) == (2, "")
+    assert f"recallbench: {odd} is no result folder\n  expected: a folder that `recallbench run` wrote, or of " in (
+        alone.stderr
+    )
+    assert "  found: neither metrics.json nor what another tool publishes, but notes.md\n" in alone.stderr
 
 
 def test_a_run_that_was_blocked_stands_apart_with_the_reason(place: Path, tmp_path: Path) -> None:
@@ -150,7 +162,7 @@ def test_a_run_that_was_blocked_stands_apart_with_the_reason(place: Path, tmp_pa
     ("words", "expected"),
     [
         ((), "Missing argument"),
-        (("nowhere",), "is not a result folder"),
+        (("nowhere",), "there is no nowhere"),
         (("bm25", "--plot", "plot.png"), "a name that ends in .svg"),
         (("bm25", "--measures", ","), "--measures recall_any@10"),
         (("bm25", "--measures", "recall_any@90"), "a depth of 50 or less"),

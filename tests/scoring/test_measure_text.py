@@ -59,7 +59,16 @@ def test_an_unknown_measure_is_refused_with_the_known_ones(text: str) -> None:
 def test_a_name_that_others_use_for_two_things_is_refused_with_both() -> None:
     with pytest.raises(UsageError) as caught:
         parse("recall@10")
-    assert caught.value.remedy == "say recall_any@10 or recall_frac@10 or recall_all@10"
+    assert caught.value.remedy == (
+        "say recall_any@10, which the protocol calls recall@10; elsewhere that name may also mean recall_frac@10 or "
+        "recall_all@10"
+    )
+    with pytest.raises(UsageError) as caught:
+        parse("R@10")
+    assert caught.value.remedy == "say recall_any@10 or recall_frac@10"
+    with pytest.raises(UsageError) as caught:
+        parse("mmr@50")
+    assert caught.value.remedy == "did you mean mrr@50?"
     with pytest.raises(UsageError) as caught:
         parse("success@5")
     assert caught.value.remedy == "say recall_any@5"

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Sequence
 
 from recallbench.audit.audit import Audit
+from recallbench.audit.checks.folder import SEALED
 from recallbench.audit.gate import Check
+from recallbench.audit.gates.artefacts import NO_REPOSITORY
 from recallbench.audit.outcome import WORDS, Word, missing_dataset, not_checked, outcome
 from recallbench.corpora.registry import CORPORA
 from recallbench.escaping.terminal import shortened
 from recallbench.reports.conclusions.names import listed
 from recallbench.reports.printing.conclusion import Conclusion, Tone
 
+_EDITED = re.compile(r"(\S+) has sha256 ")
 LONGEST = 100
 """Characters of a reason."""
 BESIDE = {
@@ -47,7 +51,7 @@ def conclude_audit(examined: Audit) -> Conclusion:
     waiting = next((check.observed for check in checks if check.status == "pending"), "")
     if waiting:
         told = f"not committed: {waiting.removeprefix('not committed: ')}"
-        return Conclusion(passed, told, f"commit it, then recallbench audit {folder}", tone)
+        return Conclusion(passed, told, f"{commit_step(waiting, folder)}, then recallbench audit {folder}", tone)
     controls = [f"{text}, " for text in examined.recorded if text.startswith("that the ") and "control" in text]
     trusted = f"its times, {''.join(controls)}and that {examined.store} returned these rankings"
     trust = f"taken on trust: {trusted}" if examined.store else ""
@@ -76,6 +80,13 @@ def conclude_audits(audits: Sequence[Audit], refused: int = 0) -> Conclusion | N
     return Conclusion(happened, f"{least}: {named}", conclude_audit(worst[0][1]).next, tone)
 
 
+def commit_step(observed: str, folder: str) -> str:
+    """Return what to do about a folder that is not committed, by what was observed of it."""
+    if observed != NO_REPOSITORY:
+        return "commit it"
+    return f"put it into a git repository and commit it (git init; git add {folder}; git commit -m result)"
+
+
 def _contradicted(examined: Audit, unchecked: str) -> Conclusion:
     failed = [check for check in examined.checks if check.status == "fail"]
     whole, first = (
@@ -97,9 +108,14 @@ def _mending(examined: Audit, failed: Check) -> str:
         return BESIDE[failed.code].format(folder=folder)
     if not examined.store:
         return f"recallbench audit {folder} --verbose"
+    sealed = next((check for check in examined.checks if check.status == "fail" and check.code == SEALED.code), None)
+    edited = [] if sealed is None else _EDITED.findall(sealed.observed)
+    restore = (
+        f"restore {listed(edited)} as {'it was' if len(edited) == 1 else 'they were'} written, or " if edited else ""
+    )
     if examined.corpus in CORPORA:
-        return f"measure anew: recallbench run {examined.corpus} --store {shlex.quote(examined.store)}"
-    return "get the folder as it was made, or measure anew"
+        return f"{restore}measure anew: recallbench run {examined.corpus} --store {shlex.quote(examined.store)}"
+    return f"{restore or 'get the folder as it was made, or '}measure anew"
 
 
 def _of_several(word: Word, count: int) -> str:

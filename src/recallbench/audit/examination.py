@@ -26,7 +26,7 @@ class CannotTell(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """A check of the audit. Its code never changes; benchmarks/AUDIT.md explains each."""
+    """A check of the audit. Its code never changes; `explained.toml` explains each."""
 
     code: str
     name: str

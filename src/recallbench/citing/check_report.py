@@ -138,14 +138,26 @@ _GRAVITY = ("wrong", "right but undisclosed", "no folder named", "not checkable"
 
 
 def _lines(figures: Iterable[tuple[Path, CheckedFigure]]) -> list[str]:
-    """Return a line for each place and its faults; what a comment declares is one line for each comment."""
+    """Return a line for each place and its faults; what a comment declares is one line for each comment.
+
+    What is lacking of a folder, and not of a value, stands below, once for all places where it is cited so.
+    """
     alike: dict[tuple[object, ...], list[CheckedFigure]] = {}
+    folders: dict[tuple[Path, str, tuple[str, ...], str], list[int]] = {}
     for file, one in figures:
         if one.state != "right":
             declared = one.figure.declared.line if one.figure.declared and _is_as_declared(one) else 0
-            place = (declared,) if declared else (0, one.figure.line, one.problems)
+            place = (declared,) if declared else (0, one.figure.line, one.own)
             alike.setdefault((file, one.state, *place), []).append(one)
-    return [_line(str(key[0]), entries) for key, entries in alike.items()]
+        if one.of_folder:
+            folders.setdefault((file, one.source, one.of_folder, one.adding), []).append(one.figure.line)
+    lines = [_line(str(key[0]), entries) for key, entries in alike.items()]
+    for (file, folder, lacking, adding), places in folders.items():
+        numbers = list(map(str, dict.fromkeys(places)))
+        lines.append(f"{file}: {folder}, in line{'' if len(numbers) == 1 else 's'} {', '.join(numbers)}:")
+        lines += [f"  {problem}" for problem in lacking]
+        lines += [f"  what to add: {adding} prints the words"] if adding else []
+    return lines
 
 
 def _line(file: str, entries: Sequence[CheckedFigure]) -> str:
@@ -153,7 +165,7 @@ def _line(file: str, entries: Sequence[CheckedFigure]) -> str:
     line, claim = str(first.figure.line), ", ".join(one.title for one in entries)
     if _is_as_declared(first):
         line, claim = f"{line}-{last}" if last > first.figure.line else line, _number_of(len(entries), "figure")
-    return f"{file}:{line}: {first.state}: {claim}: {'; '.join(first.problems)}"
+    return ": ".join(filter(None, (f"{file}:{line}", first.state, claim, "; ".join(first.own))))
 
 
 def _is_as_declared(one: CheckedFigure) -> bool:

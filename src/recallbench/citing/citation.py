@@ -8,8 +8,8 @@ from pathlib import Path
 
 from recallbench.audit.audit import Audit
 from recallbench.citing.headline import headline_figures
-from recallbench.citing.publication import CODE as RECORD
 from recallbench.citing.publication import published
+from recallbench.citing.steps import numbered, steps
 from recallbench.compare.movement import Movement, movements
 from recallbench.errors import RecallBenchError
 from recallbench.escaping.markdown import code, inline
@@ -21,17 +21,31 @@ from recallbench.reports.table import Table
 from recallbench.results.metrics import EstimatePart, HeadlinePart
 from recallbench.results.result import Result, repository_path
 
+DEVIATION = "deviation "
+"""The beginning of a reason that is one."""
+
 
 class NotCitable(RecallBenchError):
     """A result that must not be cited as was asked."""
 
     exit_code = 1
 
-    def __init__(self, folder: Path, reasons: Sequence[str], remedy: str) -> None:
+    def __init__(self, folder: Path, reasons: Sequence[str], remedy: str, *, verdict: str = "") -> None:
         super().__init__(
-            f"{folder} can't be cited", expected="a result that may be", found="\n".join(reasons), remedy=remedy
+            f"{folder} can't be cited{f': it is {verdict}' if verdict else ''}",
+            expected="a result whose audit holds, and that deviates in nothing or has its deviations on record",
+            found="\n".join(reasons),
+            remedy=remedy,
         )
         self.reasons = tuple(reasons)
+
+    @property
+    def count(self) -> str:
+        """How many deviations there are, and how many other reasons."""
+        deviations = sum(reason.startswith(DEVIATION) for reason in self.reasons)
+        others = len(self.reasons) - deviations
+        counts = ((others, "reason"), (deviations, "deviation"))
+        return " and ".join(f"{number} {noun}{'' if number == 1 else 's'}" for number, noun in counts if number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +85,11 @@ def cite(
         reasons += [f"previous result: {reason}" for reason in _hindrances(previous, as_deviation, history)]
         reasons += [f"previous result: {reason}" for reason in _differing_definitions(previous.result, cited.result)]
     if reasons:
-        raise NotCitable(cited.result.folder, reasons, _remedy(cited, as_deviation, reasons))
+        verdict = cited.audit.verdict
+        stated = "" if verdict.canonical or (as_deviation and verdict.label == "VERIFIED") else verdict.text
+        stated += ", not CANONICAL" if stated and not as_deviation else ""
+        then = numbered(steps(cited, as_deviation, history))
+        raise NotCitable(cited.result.folder, reasons, then, verdict=stated)
     moved = () if previous is None else movements(previous.result, cited.result)
     unpaired = sorted({movement.reason for movement in moved if movement.reason})
     if unpaired:
@@ -90,7 +108,7 @@ def _hindrances(side: AuditedResult, as_deviation: bool, history: Path | None) -
     ]
     verdict = side.audit.verdict
     if as_deviation:
-        if verdict.label != "VERIFIED":
+        if verdict.label != "VERIFIED" and not reasons:
             reasons.append(f"it is {verdict.text}, and a deviation that is cited has to be VERIFIED")
         if not side.audit.deviations:
             reasons.append("it deviates from the protocol in nothing")
@@ -98,8 +116,8 @@ def _hindrances(side: AuditedResult, as_deviation: bool, history: Path | None) -
         if record.status != "pass":
             reasons.append(f"{record.name} ({record.code}): {record.observed}")
         return reasons
-    reasons += [f"deviation {deviation}" for deviation in side.audit.deviations]
-    if not verdict.canonical:
+    reasons += [f"{DEVIATION}{deviation}" for deviation in side.audit.deviations]
+    if not verdict.canonical and not reasons:
         reasons.append(f"it is {verdict.text}, not CANONICAL")
     if not side.result.headline or side.result.headline[0].protocol_name != "recall@10":
         reasons.append("it states no recall@10")
@@ -131,14 +149,6 @@ def _differing_definitions(previous: Result, now: Result) -> list[str]:
     if previous.manifest_sha256 == now.manifest_sha256:
         reasons.append("it is this very result")
     return reasons
-
-
-def _remedy(cited: AuditedResult, as_deviation: bool, reasons: Sequence[str]) -> str:
-    if as_deviation and all(RECORD in reason for reason in reasons):
-        return "put each deviation on record with `recallbench history add`, then cite again"
-    if not as_deviation and cited.audit.deviations and cited.audit.verdict.label == "VERIFIED":
-        return "cite it with --as-deviation, once HISTORY.md names each deviation (`recallbench history add`)"
-    return f"recallbench audit {cited.result.folder} lists each check; only what passes is cited"
 
 
 def text(citation: Citation, markdown: bool = False) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -40,6 +41,15 @@ class CheckedFigure:
     """The folder or data file that it was compared with."""
     fails: bool = False
     """Whether the text may not say this as it does."""
+    of_folder: tuple[str, ...] = ()
+    """Those of the problems, the last ones, that are no fault of the value, but of how its folder is cited."""
+    adding: str = ""
+    """The command that prints what the text lacks; empty where it lacks nothing, or nothing would help."""
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Return the problems of the figure itself."""
+        return self.problems[: len(self.problems) - len(self.of_folder)]
 
     @property
     def title(self) -> str:
@@ -107,11 +117,15 @@ class _Page:
         altered = () if doubtful else tuple(differences(figure, side.result))
         against = tuple(objections(figure, side, self._text))
         coarse = (f"{figure.value} has too few digits",) if number(figure.value)[1] < FEWEST else ()
-        problems = (*doubtful, *altered, *coarse, *(objection.text for objection in against))
+        of_folder = tuple(objection.text for objection in against)
+        problems = (*doubtful, *altered, *coarse, *of_folder)
         state = _state(bool(doubtful), bool(altered), bool(coarse), against)
         # A folder that can't be audited here supports nothing, though nothing is wrong with the text.
         fails = not doubtful and (bool(altered) or bool(against))
-        return CheckedFigure(figure, state, problems, folder.text, fails)
+        lacks = side.audit.verdict.label == "VERIFIED" and any(each.weight == "undisclosed" for each in against)
+        words = " --as-deviation" if side.audit.deviations else ""
+        adding = f"recallbench cite {shlex.quote(side.path)}{words}" if lacks else ""
+        return CheckedFigure(figure, state, problems, folder.text, fails, of_folder, adding)
 
     def _without_folder(self, figure: CitedFigure) -> CheckedFigure:
         """Return the figure as right where the one folder near it has just this, else as without any."""

@@ -113,15 +113,17 @@ def _warnings(measures: Sequence[MeasuredPart]) -> list[str]:
                 f"is 0 or of the other sign (leaving one out gives {measure.least:+.4f} to {measure.most:+.4f})"
             )
     tests = sum(measure.role == "primary" for measure in measures)
-    unreachable = [measure for measure in measures if measure.role == "primary" and (measure.wins or measure.losses)]
-    warnings += [
-        f"{measure.measure}: so few {'questions' if measure.least is None else 'clusters'} differ "
-        f"that no p of {LEVEL} or less can be reached: the smallest, "
-        f"for {tests} primary measure{'s' if tests > 1 else ''}, is {min(1.0, measure.smallest_p * tests):.4f}"
-        for measure in unreachable
-        if measure.smallest_p * tests > LEVEL
-    ]
-    return warnings
+    unreachable: dict[str, list[str]] = {}
+    for measure in measures:
+        if measure.role == "primary" and (measure.wins or measure.losses) and measure.smallest_p * tests > LEVEL:
+            after = f", after Holm for {tests} primary measures" if tests > 1 else ""
+            units = "questions" if measure.least is None else "clusters"
+            why = (
+                f"so few {units} differ that no p of {LEVEL} or less can be reached: the smallest{after}, is "
+                f"{min(1.0, measure.smallest_p * tests):.4f}"
+            )
+            unreachable.setdefault(why if after else why.replace(", is", " is"), []).append(measure.measure)
+    return warnings + [f"{' and '.join(names)}: {why}" for why, names in unreachable.items()]
 
 
 def _changed(first: Side, second: Side, measures: Sequence[Measure], counted: Bools, show: int) -> list[ChangedPart]:

@@ -76,6 +76,8 @@ def unlike(
     forbidden = [(kind, part) for kind, part in asked if part not in said]
     allowable = list(_system_differences(first, second))
     if forbidden:
+        if {kind for kind, _ in forbidden} == {"denominator"} and first.retrieval.limit != second.retrieval.limit:
+            raise _limited(first, second, names)
         raise UsageError(
             f"{names[0]} and {names[1]} can't be compared: they differ in {_joined(kind for kind, _ in forbidden)}",
             expected="one protocol, clarifications, dataset, matching, time, "
@@ -96,6 +98,22 @@ def unlike(
             remedy=f"if that is what you compare: allow = [{to_allow}]",
         )
     return [*(part for _, part in allowable), *said]
+
+
+def _limited(first: Metrics, second: Metrics, names: tuple[str, str]) -> UsageError:
+    """Return the error for results one of which was asked fewer questions by --limit."""
+    (few, fewer), (many, more) = sorted(
+        zip((first.retrieval, second.retrieval), names, strict=True),
+        key=lambda side: (side[0].limit is None, side[0].asked),
+    )
+    again = "without --limit" if many.limit is None else f"with --limit {many.limit}"
+    limit = "" if many.limit is None else f" (--limit {many.limit})"
+    return UsageError(
+        f"{names[0]} and {names[1]} can't be compared: they were asked other questions",
+        expected="the same questions of both",
+        found=f"{fewer} asked only {few.asked} questions (--limit {few.limit}), {more} asked {many.asked}{limit}",
+        remedy=f"run {fewer} again {again}",
+    )
 
 
 def _ways(first: Metrics, second: Metrics) -> Iterator[UnlikePart]:

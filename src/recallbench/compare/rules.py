@@ -37,7 +37,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from recallbench.errors import UsageError
-from recallbench.reports.comparison import LEVEL, ConditionPart, DifferencePart, MeasuredPart
+from recallbench.reports.comparison import LEVEL, ConditionPart, DifferencePart, MeasuredPart, why_no_interval
 from recallbench.scoring.judgement import Bools, Floats
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import parse
@@ -300,7 +300,7 @@ def _decide_drop(
     if not measured.wins and not measured.losses:
         return "passes", "no question's value differs"
     if low is None or high is None:
-        return "inconclusive", f"there is no interval: {measured.method}"
+        return "inconclusive", f"there is no interval: {why_no_interval(measured.method)}"
     between = f"the drop is between {low:+.4f} and {high:+.4f}"
     if low >= threshold:
         return "fails", f"{between}: at least {threshold:g}"

@@ -26,6 +26,7 @@ from recallbench.escaping.terminal import visible
 from recallbench.progress import Progress
 from recallbench.reports.canary.drawn import canary_lines
 from recallbench.reports.thresholds import (
+    FORBIDDEN,
     REACHES,
     TOO_SHORT,
     UNTOLD,
@@ -275,7 +276,7 @@ def _ruled(threshold: GateThreshold, *, strict: bool) -> GateThreshold:
     told = state_of(threshold) != UNTOLD
     # Nothing else holds a store to a rate: a p95 at load that can't be told is no pass.
     fails = threshold.outcome != "holds" if told or strict else threshold.what == "p95_at_load"
-    note = threshold.note if told or not strict else f"{threshold.note}; `strict` forbids what can't be told"
+    note = threshold.note if told or not strict else f"{threshold.note}; {FORBIDDEN}"
     return threshold.model_copy(update={"fails": fails, "note": note})
 
 

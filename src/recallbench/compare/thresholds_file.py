@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from recallbench.compare.rules import parse_rule
 from recallbench.errors import InputError, UsageError
+from recallbench.nearest_name import nearest_name
 from recallbench.reading import document, toml
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import parse
@@ -30,6 +31,10 @@ class _Part(BaseModel):
 Floor = Annotated[float, Field(ge=0, le=1)]
 Drop = Annotated[float, Field(gt=0, le=1)]
 State = Literal["cold", "warm"]
+_BOUNDS = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
+_BARE = re.compile(r"[^=\[#]+=\s*(?P<value>[A-Za-z][\w-]*)\s*(?:#.*)?")
+_NO_WORDS = ("true", "false", "nan", "inf")
+_YES_NO = ("yes", "no", "on", "off", "true", "false")
 
 
 def _of_warm(value: Any) -> Any:
@@ -169,17 +174,22 @@ def read_thresholds(path: Path) -> ThresholdsFile:
     """Return the file; raises InputError, naming line and key, for anything invalid in it."""
     if not path.exists():
         raise InputError(
-            f"{path}: can't be read",
+            f"there is no {path} here" if not path.is_absolute() else f"there is no {path}",
             expected=EXAMPLE,
-            found="no such file",
-            remedy="write one, or name another with --config FILE",
+            remedy="recallbench gate DIR --init writes one from a result; --config FILE names another",
         )
     try:
         text = document(path).decode("utf-8")
+    except ValueError as error:
+        raise InputError(f"{path} can't be read as TOML", expected=EXAMPLE, found=str(error)) from None
+    try:
         table = toml(text)
     except ValueError as error:
         raise InputError(
-            f"{path} can't be read as TOML", expected=EXAMPLE, found=str(error), remedy="mend the file"
+            f"{path} can't be read as TOML",
+            expected=EXAMPLE,
+            found=str(error),
+            remedy=_bare_word(text) or "mend the file",
         ) from None
     try:
         file = ThresholdsFile.model_validate(_numbers(table))
@@ -262,20 +272,46 @@ def _numbers(value: Any) -> Any:
 
 
 def _invalid(path: Path, text: str, error: ValidationError) -> InputError:
-    first = error.errors(include_url=False)[0]
+    errors = error.errors(include_url=False)
+    # A key that is unknown may be the one that is missing, misspelt.
+    first = next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
     place = [str(step) for step in first["loc"] if step != "[key]"]
     name = ".".join(place) or "the file"
     where = f"{path}{_line(text, tuple(place))}"
     if first["type"] == "extra_forbidden":
-        known = ", ".join(_known_keys(place[:-1]))
+        known = _known_keys(place[:-1])
+        near = nearest_name(place[-1], known)
         return InputError(
-            f"{where}: unknown key {name}", expected=f"one of {known}", found=place[-1], remedy="mend the file"
+            f"{where}: unknown key {name}",
+            expected=f"one of {', '.join(known)}",
+            found=place[-1],
+            remedy=f"did you mean {near}?" if near else "take it out",
         )
     if first["type"] == "missing":
         return InputError(f"{where}: {name} is missing", expected=EXAMPLE, found="nothing", remedy="add it")
+    given = first["input"]
+    if isinstance(given, float) and first["type"] in _BOUNDS and set(place) & {"at_least", "drops"}:
+        example = f" ({given / 100:g}, not {given:g})" if 2 <= given <= 100 else ""
+        return InputError(
+            f"{where}: {name} can't be used",
+            expected=f"{'above 0, up to 1' if 'drops' in place else '0 to 1'}{example}",
+            found=f"{given:g}",
+            remedy="a measure goes from 0 to 1: write a percentage as a share" if example else "mend the file",
+        )
     return InputError(
-        f"{where}: {name} can't be used", expected=first["msg"], found=repr(first["input"]), remedy="mend the file"
+        f"{where}: {name} can't be used", expected=first["msg"], found=repr(given), remedy="mend the file"
     )
+
+
+def _bare_word(text: str) -> str:
+    """Return what to write for the first value without quotes that TOML does not know; empty where there is none."""
+    for number, line in enumerate(text.splitlines(), 1):
+        word = _BARE.fullmatch(line.strip())
+        if word is None or word["value"] in _NO_WORDS:
+            continue
+        meant = "true or false" if word["value"].lower() in _YES_NO else f'"{word["value"]}"'
+        return f"line {number}: `{word['value']}` is no TOML value: {meant}"
+    return ""
 
 
 def _known_keys(place: list[str]) -> list[str]:

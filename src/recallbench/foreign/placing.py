@@ -10,10 +10,14 @@ from recallbench.errors import InputError
 from recallbench.foreign.case import corpus_rules, index_of
 from recallbench.foreign.corpus_index import named_sessions, session_name
 from recallbench.foreign.layouts import own
-from recallbench.foreign.layouts.registry import find_layout
+from recallbench.foreign.layouts.registry import described_layouts, find_layout
 from recallbench.foreign.rescoring import rescore
 from recallbench.protocol.frozen import load
 from recallbench.results.dataset import file_with_hash
+from recallbench.results.folder import NAME_ONE
+
+SHOWN = 4
+"""Files that are named of a folder that no layout fits."""
 
 
 def placed_run(
@@ -32,7 +36,15 @@ def placed_run(
                 found="results inside it",
                 remedy=f"recallbench table {shlex.quote(str(folder))}/*",
             )
-        raise _unplaced(folder, "in a form that this tool reads", "files in none of them")
+        inside = sorted(entry.name for entry in folder.iterdir())[:SHOWN]
+        raise InputError(
+            f"{folder} is no result folder",
+            expected=f"a folder that `recallbench run` wrote, or of another tool: {described_layouts()}",
+            found=f"neither metrics.json nor what another tool publishes, but {', '.join(inside)}"
+            if inside
+            else "an empty folder",
+            remedy=NAME_ONE,
+        )
     imported, rules = layout.read(folder), load()
     file = file_with_hash(corpus_files, imported.facts.get("dataset_sha256", ""))
     dataset, why = index_of(imported, file, rules, environ)

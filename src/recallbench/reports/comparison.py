@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal
 
 from pydantic import Field
@@ -15,6 +16,7 @@ LEVEL = 0.05
 """A p at or below it counts as significant."""
 
 
+_TOO_FEW = re.compile(r"n/a \((?P<clusters>.*): sign flips reach no p of \.05 below (?P<least>\d+)\)")
 NOT_STATED = "not stated"
 """In place of a value that only the other result states."""
 
@@ -175,6 +177,14 @@ def difference_cells(part: DifferencePart) -> list[str]:
         figure(part.detectable),
         signed_range(part.least, part.most),
     ]
+
+
+def why_no_interval(method: str) -> str:
+    """Return in words why there is no interval, by what stands in place of its method."""
+    if few := _TOO_FEW.fullmatch(method):
+        verb = "is" if few["clusters"] == "one cluster" else "are"
+        return f"{few['clusters']} {verb} too few ({few['least']} are needed)"
+    return method.removeprefix("n/a (").removesuffix(")")
 
 
 def signed(value: float) -> str:

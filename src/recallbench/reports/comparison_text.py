@@ -22,17 +22,28 @@ from recallbench.reports.comparison import (
     difference_cells,
     signed,
     signed_range,
+    why_no_interval,
 )
 from recallbench.reports.table import Part, Table
 from recallbench.results.matching_part import SharePart
 
+CLUSTERS = "(groups of questions that depend on each other, such as those of one conversation)"
+_NAMED = {
+    "smallest p": "smallest p before Holm",
+    "win/tie/loss": "B wins/ties/loses",
+    "one left out": "one cluster left out",
+}
+"""Columns that by their names in other tables would leave open whose they are."""
+COLUMNS = tuple(_NAMED.get(name, name) for name in DIFFERENCE_HEADER)
 TEXT = 160
 """Characters shown of a segment."""
 
 
 def opening(comparison: Comparison) -> list[str]:
     """Return lines on the two sides, their common ground and their differences."""
-    dependent = f"paired over {comparison.clusters} clusters" if comparison.clusters else "paired by question"
+    dependent = (
+        f"paired over {comparison.clusters} clusters {CLUSTERS}" if comparison.clusters else "paired by question"
+    )
     return [
         f"A: {_side(comparison.first)}",
         f"B: {_side(comparison.second)}",
@@ -81,7 +92,7 @@ def measure_table(comparison: Comparison) -> Table:
     rows = [
         [part.measure, part.role, figure(part.first), figure(part.second), *difference_cells(part)] for part in order
     ]
-    return Table(("measure", "", "A", "B", *DIFFERENCE_HEADER), rows)
+    return Table(("measure", "", "A", "B", *COLUMNS), rows)
 
 
 def kind_table(comparison: Comparison) -> Table:
@@ -111,7 +122,7 @@ def _slice_table(comparison: Comparison, name: str, slices: Mapping[str, Sequenc
         for part in parts
         if part.measure in shown
     ]
-    return Table((name, "n", "measure", "A", "B", "difference", "95% interval", "win/tie/loss"), rows)
+    return Table((name, "n", "measure", "A", "B", "difference", "95% interval", "B wins/ties/loses"), rows)
 
 
 def _foremost(comparison: Comparison) -> set[str]:
@@ -125,8 +136,11 @@ def reading(comparison: Comparison) -> list[str]:
     primary = [measure for measure in comparison.measures if measure.role == "primary"]
     tests = sorted({measure.test for measure in primary or comparison.measures if measure.wins or measure.losses})
     methods = sorted({measure.method for measure in comparison.measures if measure.low is not None})
+    moved = [measure for measure in comparison.measures if measure.low is None and (measure.wins or measure.losses)]
+    reasons = sorted({why_no_interval(measure.method) for measure in moved})
+    intervals = "; ".join(methods) or ("none, since " if reasons else "none") + "; ".join(reasons)
     source = " or ".join(tests) or "questions that do not differ"
-    lines = [f"p is two-sided, from {source}. Intervals: {'; '.join(methods) or 'none'}."]
+    lines = [f"p is two-sided, from {source}. Intervals: {intervals}."]
     if primary:
         lines.append(
             f"Holm corrects for the {len(primary)} primary measure{'s' if len(primary) > 1 else ''}; * marks "
@@ -134,8 +148,10 @@ def reading(comparison: Comparison) -> list[str]:
         )
     lines.append(
         "Smallest p is the least that these questions could have reached; detectable is the true difference that "
-        "would be found four times in five, before the correction."
+        "would be found four times in five; both before the correction."
     )
+    if comparison.clusters:
+        lines.append("One cluster left out: the smallest and the largest difference without any one of the clusters.")
     return lines
 
 

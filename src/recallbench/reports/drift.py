@@ -10,7 +10,15 @@ from pydantic import Field
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.markdown import inline, opening
 from recallbench.reports.cells import figure, interval
-from recallbench.reports.comparison import LEVEL, ConditionPart, MeasuredPart, p_text, signed, signed_range
+from recallbench.reports.comparison import (
+    LEVEL,
+    ConditionPart,
+    MeasuredPart,
+    p_text,
+    signed,
+    signed_range,
+    why_no_interval,
+)
 from recallbench.reports.part import DocumentPart
 from recallbench.reports.table import Table
 from recallbench.results.metrics import EstimatePart
@@ -128,7 +136,7 @@ def _compared(pair: MeasuredPart) -> str:
     if pair.difference and pair.p <= LEVEL and (apart or pair.low is None):
         return f"proven {way}"
     if pair.low is None and pair.difference:
-        return f"no difference can be shown: {pair.method}"
+        return f"no difference can be shown: {why_no_interval(pair.method)}"
     return f"{way} by its interval, though p is above {LEVEL}" if apart else "no difference shown"
 
 

@@ -216,9 +216,9 @@ def conclusion(standings: Standings) -> Conclusion:
     apart = f"; {len(standings.apart)} not comparable, named above" if standings.apart else ""
     if not others:
         if apart:
-            return Conclusion(
-                f"{first.name} stands alone: {numbers}{apart}", "", "measure all on the same questions", tone="open"
-            )
+            unread = not any(part.estimates for part in standings.apart)
+            then = "name result folders in their place" if unread else "measure all on the same questions"
+            return Conclusion(f"{first.name} stands alone: {numbers}{apart}", "", then, tone="open")
         return Conclusion(f"{first.name}: {numbers}", "one system alone says nothing of another", "name a second one")
     alike = [other for other in others if set(other.letters) & set(first.letters)]
     if len(alike) == len(others):

@@ -88,9 +88,12 @@ class Gating(DocumentPart):
     thresholds: list[GateThreshold]
 
 
-REACHES = "the interval reaches it: so many questions can't tell"
+REACHES = "the interval reaches it: so few questions can't tell"
 TOO_SHORT = "the interval is too short: few clusters decide a value near its bounds"
 """Notes on a threshold's interval."""
+STRICT = "strict = true"
+FORBIDDEN = f"{STRICT} forbids what can't be told"
+"""The end of the note on what fails for that alone."""
 
 
 UNTOLD: State = "can't be told"
@@ -123,6 +126,21 @@ def sections(gating: Gating) -> dict[State, list[GateThreshold]]:
     """Return the thresholds by state, the worst first; without states that no threshold has."""
     by_state = {state: [part for part in gating.thresholds if state_of(part) == state] for state in STATES}
     return {state: parts for state, parts in by_state.items() if parts}
+
+
+def titled_sections(gating: Gating) -> list[tuple[str, list[GateThreshold]]]:
+    """Return the thresholds by state under their headings; one of what can't be told says where that fails."""
+    titled: dict[str, list[GateThreshold]] = {}
+    for state, parts in sections(gating).items():
+        for part in sorted(parts, key=lambda part: not part.fails):
+            titled.setdefault(_title(state, part), []).append(part)
+    return list(titled.items())
+
+
+def _title(state: State, part: GateThreshold) -> str:
+    if state != UNTOLD or not part.fails:
+        return state
+    return f"{state} (fails: {STRICT if part.note.endswith(FORBIDDEN) else 'a rate has to be shown'})"
 
 
 def table(parts: Sequence[GateThreshold]) -> Table:
@@ -197,8 +215,8 @@ def markdown(gating: Gating) -> str:
     """Return Markdown for a job's summary or a comment on a pull request."""
     mark = "❌" if not gating.passed else "❔" if gating.counts[UNTOLD] else "✅"
     parts: list[Sequence[str]] = [[f"### {mark} gate: {inline(verdict(gating))}", ""]]
-    for title, chosen in sections(gating).items():
-        parts += [[f"**{inline(title.capitalize())}**", ""], table(chosen).markdown(), [""]]
+    for title, chosen in titled_sections(gating):
+        parts += [[f"**{inline(title[0].upper() + title[1:])}**", ""], table(chosen).markdown(), [""]]
     parts.append([f"- {opening(line)}" for line in sources(gating)])
     return "\n".join(line for part in parts for line in part) + "\n"
 

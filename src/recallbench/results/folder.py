@@ -16,6 +16,7 @@ from recallbench.escaping.markdown import fenced, inline
 from recallbench.scratch import scratch
 
 BLOCKED = "BLOCKED.md"
+NAME_ONE = "name the folder that `recallbench run` printed: it holds metrics.json"
 
 
 def is_result(folder: Path) -> bool:
@@ -104,12 +105,10 @@ def staged(folder: Path, *, explicit: bool = True) -> Iterator[Staging]:
         raise _unwritable(folder, str(error)) from error
 
 
-def not_a_result(
-    folder: Path, found: str, remedy: str = "name a folder under benchmarks/<corpus>/results/"
-) -> InputError:
+def not_a_result(folder: Path, found: str, remedy: str = NAME_ONE) -> InputError:
     """Return the error for a path that holds no result."""
     return InputError(
-        f"{folder} is not a result folder",
+        f"{folder} is not a result folder" if folder.exists() else f"there is no {folder}",
         expected="a folder that `recallbench run` wrote",
         found=found,
         remedy=remedy,

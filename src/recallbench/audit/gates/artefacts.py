@@ -11,6 +11,7 @@ from recallbench.audit.gate import Finding, Gate, GateEvidence
 from recallbench.results.result import repository
 
 ARTEFACTS = ("metrics.json", "report.md", "raw_retrievals.jsonl")
+NO_REPOSITORY = "the folder is in no git repository with a commit"
 
 
 def check(evidence: GateEvidence) -> Finding:
@@ -27,7 +28,7 @@ def committed(folder: Path, artefacts: Sequence[str]) -> Finding:
     if shutil.which("git") is None:
         return Finding("cannot-tell", "git is not installed, so nothing says whether the files are committed")
     if repository(folder.resolve()) is None:
-        return Finding("pending", "the folder is in no git repository with a commit", awaits="committed")
+        return Finding("pending", NO_REPOSITORY, awaits="committed")
     words = ["ls-tree", "-z", "HEAD", "./"]
     # The repository may be anybody's: no configuration, index or filter of it is used.
     git = subprocess.run(
@@ -40,7 +41,7 @@ def committed(folder: Path, artefacts: Sequence[str]) -> Finding:
         message = " ".join(git.stderr.decode("utf-8", "replace").split())
         if "dubious ownership" in message:
             return Finding("cannot-tell", f"git refuses to look: {message[:200]}")
-        return Finding("pending", "the folder is in no git repository with a commit", awaits="committed")
+        return Finding("pending", NO_REPOSITORY, awaits="committed")
     blobs = dict(_entry(line) for line in git.stdout.decode("utf-8", "replace").split("\0") if line)
     present = {path.name for path in folder.iterdir()}
     if absent := sorted(present - blobs.keys()):

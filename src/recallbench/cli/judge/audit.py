@@ -22,14 +22,12 @@ if TYPE_CHECKING:
 
 EPILOG = (
     "Exit codes: 0 every folder holds, 1 one does not, is not committed or not checked, 2 one is no result folder. "
-    "benchmarks/AUDIT.md explains each check by its code."
+    "--explain says of each check by its code what it looks at."
 )
 
 
 @command(
-    argument(
-        "folders", "Result folders, of this tool or others.", nargs=-1, required=True, metavar="DIR...", type=PATH
-    ),
+    argument("folders", "Result folders, of this tool or others.", nargs=-1, metavar="[DIR...]", type=PATH),
     option(
         "corpus-file",
         "The dataset; repeat it for several [default: found by variable or data folder].",
@@ -53,6 +51,12 @@ EPILOG = (
     ),
     flag("failures", "Leave out what passes, in every format."),
     flag("verbose", "Show every check, and for a folder of another tool each published number with its definition."),
+    option(
+        "explain",
+        "Say when the check of this code passes, and what it means when it fails; `all` says it of every check.",
+        metavar="CODE",
+        multiple=True,
+    ),
     options.LABELS,
     options.QUIET,
     options.CONFIG,
@@ -69,6 +73,7 @@ def audit(
     require_attestation: Path | None,
     failures: bool,
     verbose: bool,
+    explain: tuple[str, ...],
     labels: bool,
     quiet: bool,
 ) -> int:
@@ -81,6 +86,21 @@ def audit(
     from recallbench.audit.listing import document, lines, table, tells_labels
     from recallbench.errors import RecallBenchError, UsageError
 
+    if explain:
+        from recallbench.audit.explanation import explained
+
+        if folders:
+            raise UsageError(
+                "one thing at a time", expected="DIR... or --explain CODE", found="both", remedy="leave out the folders"
+            )
+        show(explained(explain), format)
+        return 0
+    if not folders:
+        raise UsageError(
+            "no folder is named",
+            expected="result folders, or --explain CODE",
+            remedy="recallbench audit DIR, with the folder that `recallbench run` printed",
+        )
     missing = [file for file in corpus_file if not file.exists()]
     if missing:
         raise UsageError(

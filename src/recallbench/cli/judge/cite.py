@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -116,8 +117,11 @@ def cite(
 
 def _opened(place: Path, examine: Callable[[Path], Audit]) -> AuditedResult:
     from recallbench.citing.citation import AuditedResult
+    from recallbench.results.folder import not_a_result
     from recallbench.results.result import open_with_manifest
 
+    if place.is_file():
+        raise not_a_result(place, "a file", f"for a text: recallbench cite --check {shlex.quote(str(place))}")
     return AuditedResult(open_with_manifest(place), examine(place))
 
 

@@ -32,7 +32,12 @@ EPILOG = (
 
 
 @command(
-    argument("results", "A folder to take for a result, in place of the file's.", nargs=-1, metavar="[[NAME=]DIR...]"),
+    argument(
+        "results",
+        "A folder to take for a result, in place of the file's; NAME is as in [result.NAME] of the file.",
+        nargs=-1,
+        metavar="[[NAME=]DIR...]",
+    ),
     click.option(
         "--config",
         type=PATH,
@@ -92,7 +97,7 @@ def gate(
     file = read_thresholds(config)
     if pipeline is not None:
         file = file.with_pipeline(pipeline.absolute())
-    folders, studies = _folders_by_name(file, results), _folders_by_name(file, latency)
+    folders, studies = _folders_by_name(file, config, results), _folders_by_name(file, config, latency)
     if update:
         return _update(file, config.parent, folders, replace, format)
     environ = dict(os.environ)
@@ -185,12 +190,20 @@ def _refuse_other_baseline(result: Result, place: Path) -> None:
         )
 
 
-def _folders_by_name(file: ThresholdsFile, words: Sequence[str]) -> dict[str, Path]:
+def _folders_by_name(file: ThresholdsFile, config: Path, words: Sequence[str]) -> dict[str, Path]:
     from recallbench.errors import UsageError
+    from recallbench.nearest_name import nearest_name
 
     folders: dict[str, Path] = {}
     for word in words:
         name, equals, place = word.partition("=")
+        if equals and name not in file.result and not Path(word).exists():
+            raise UsageError(
+                f"{config} has no result `{name}`",
+                expected=f"one of {', '.join(file.result)}",
+                found=word,
+                remedy=f"recallbench gate {nearest_name(name, file.result) or next(iter(file.result))}={place}",
+            )
         if not equals or name not in file.result:
             name, place = (next(iter(file.result)) if len(file.result) == 1 else "", word)
         if not name or not place or name in folders:
@@ -231,6 +244,6 @@ def _parts(gating: Gating) -> list[Part]:
     from recallbench.reports import thresholds as report
 
     parts: list[Part] = list(report.sources(gating))
-    for title, thresholds in report.sections(gating).items():
+    for title, thresholds in report.titled_sections(gating):
         parts += ["", f"{title}:", report.table(thresholds)]
     return parts

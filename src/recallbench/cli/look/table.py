@@ -139,7 +139,9 @@ def _entrants(
         except InputError as error:
             if len(paths) == 1:
                 raise
-            unplaced.append((str(path), f"{error.problem}: {error.found}"))
+            form = error.problem.removeprefix(f"{path}, ")
+            problem = f"neither a result folder nor a TREC run: {form}" if form != error.problem else form
+            unplaced.append((str(path), f"{problem}: {error.found}"))
     if not entrants:
         raise InputError(
             "there is nothing to show", expected="one result", found="; ".join(f"{n}: {why}" for n, why in unplaced)

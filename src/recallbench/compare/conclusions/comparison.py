@@ -66,6 +66,9 @@ def _happened(comparison: Comparison, shown: Sequence[MeasuredPart], ways: Mappi
     moved = [part for part in shown if ways[part.measure] in ("higher", "lower")]
     rest = [part.measure for part in shown if part not in moved]
     if not moved:
+        if all(_is_hopeless(part, len(shown)) for part in shown):
+            differences = _listed(f"{part.measure} {signed(part.difference)}" for part in shown)
+            return f"A and B can't be told apart: {differences}, {questions}"
         return f"A and B can't be told apart: {_figures(shown, questions)}"
     kept = f", and {_listed(rest)} can't be told apart" if rest and all(ways[name] == "open" for name in rest) else ""
     return f"{_verdict(moved, ways)}: {_figures(moved, questions)}{kept}"
@@ -102,7 +105,7 @@ def _regression(primary: Sequence[MeasuredPart], fail_on_regression: bool) -> st
     changed = [part for part in primary if part.wins or part.losses]
     if not fail_on_regression or not changed or any(part.smallest_p * len(primary) <= LEVEL for part in changed):
         return ""
-    return f"--fail-on-regression could not fail: {_too_few(changed[0], len(primary))}"
+    return "--fail-on-regression could not fail"
 
 
 def _altered(comparison: Comparison) -> Iterable[str]:
@@ -134,7 +137,7 @@ def _why(part: MeasuredPart, way: Way, measures: int) -> str:
         if apart:
             return f"the interval excludes 0, yet p decides: {_why_not(part, tests)}"
         if part.smallest_p * tests > LEVEL:
-            return f"no difference could be shown: {_too_few(part, tests)}"
+            return f"so few {_units(part)} differ that no difference could be shown"
         if part.detectable is None:
             return "the interval includes 0" if part.low is not None else "p decides: there is no interval"
         before = ", before the correction" if tests > 1 else ""
@@ -160,9 +163,18 @@ def _why_not(part: MeasuredPart, tests: int) -> str:
 
 
 def _too_few(part: MeasuredPart, tests: int) -> str:
-    units = "questions" if part.least is None else "clusters"
     least = p_text(min(1.0, part.smallest_p * tests))
-    return f"so few {units} differ that the least p is {least}"
+    return f"so few {_units(part)} differ that the least p is {least}"
+
+
+def _units(part: MeasuredPart) -> str:
+    return "questions" if part.least is None else "clusters"
+
+
+def _is_hopeless(part: MeasuredPart, tests: int) -> bool:
+    """Return whether no p could have shown anything, and no interval says otherwise: a warning above gives the p."""
+    apart = part.low is not None and part.high is not None and not part.low <= 0 <= part.high
+    return part.role == "primary" and part.smallest_p * tests > LEVEL and not apart
 
 
 def _next(
@@ -182,7 +194,9 @@ def _next(
         held = f"recallbench gate {shlex.quote(comparison.second.name)} --init, to hold later results to it"
         return held if comparison.second.store else f"{command} --show 10, to see what changed"
     ask = "ask more questions" if comparison.clusters is None else "ask questions of more clusters"
-    return f"{ask}: four times as many halve what can be told"
+    if all(_is_hopeless(part, len(primary)) for part in primary if ways[part.measure] == "open"):
+        return ask
+    return f"{ask}: with four times as many, a difference half as big can be shown"
 
 
 def _tone(comparison: Comparison, failing: bool, ways: Mapping[str, Way]) -> Tone:

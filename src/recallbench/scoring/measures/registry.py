@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from recallbench.errors import UsageError
+from recallbench.nearest_name import nearest_name
 from recallbench.scoring.depth import depth_in
 from recallbench.scoring.measures.f1 import F1
 from recallbench.scoring.measures.f1_of_means import F1OfMeans
@@ -93,5 +94,14 @@ def _words(kind: type[Measure]) -> tuple[str, ...]:
 
 def _suggestion(match: re.Match[str] | None) -> str:
     """Return a hint on what a name from elsewhere may mean here."""
-    meant = [f"{kind.name}@{match['k']}" for kind in measures_called(match["name"])] if match else []
-    return f"say {' or '.join(meant)}" if meant else ""
+    if match is None:
+        return ""
+    kinds = measures_called(match["name"])
+    meant = [f"{kind.name}@{match['k']}" for kind in kinds]
+    if len(meant) > 1 and match["name"] == family(kinds[0]):
+        return (
+            f"say {meant[0]}, which the protocol calls {match['name']}@{match['k']}; elsewhere that name may also mean "
+            f"{' or '.join(meant[1:])}"
+        )
+    near = nearest_name(match["name"], MEASURES)
+    return f"say {' or '.join(meant)}" if meant else f"did you mean {near}@{match['k']}?" if near else ""
