@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from recallbench.citing.check_report import CheckedTexts, conclusion, document, printed
@@ -47,8 +48,9 @@ def test_the_last_line_tells_the_states_and_what_to_do() -> None:
     assert said(undisclosed, unnamed).endswith(
         "next: say what is missing at a.md:3 first: the text does not name the corpus: locomo"
     )
-    unaudited = figure("not checkable", "the corpus is not here", fails=True, source="results/r")
-    assert said(unaudited).endswith("1 may not stand as it does; next: recallbench audit results/r")
+    unaudited = figure("not checkable", "the corpus is not here", fails=True, source="results/r/report.md")
+    fetched = replace(unaudited, remedy="recallbench fetch locomo")
+    assert said(fetched).endswith("1 may not stand as it does; next: recallbench fetch locomo")
 
 
 def test_what_was_not_compared_fails_when_strict() -> None:
@@ -127,6 +129,7 @@ def test_the_document_has_every_figure_with_its_fate() -> None:
                 "line": 3,
                 "claim": "recall@10 0.93",
                 "names": ["recall@10"],
+                "bound": None,
                 "value": "0.93",
                 "role": "value",
                 "folders": [],

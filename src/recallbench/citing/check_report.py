@@ -81,6 +81,7 @@ def document(texts: CheckedTexts) -> dict[str, Any]:
                 "line": one.figure.line,
                 "claim": one.title,
                 "names": [name.text for name in one.figure.names],
+                "bound": one.figure.bound or None,
                 "value": one.figure.value,
                 "role": one.figure.role,
                 "folders": [folder.text for folder in one.figure.folders],
@@ -128,7 +129,7 @@ def _next(failing: Sequence[tuple[Path, CheckedFigure]]) -> str:
     place = f"{file}:{first.figure.line}"
     fault = shortened(first.problems[0], LONGEST) if first.problems else ""
     if first.state == "not checkable":
-        return f"recallbench audit {first.source}" if first.source else f"{place}: {fault}"
+        return first.remedy or f"{place}: {fault}"
     if first.state == "no folder named":
         return f"name the result folder at {place}, or say where its figures are from: {FORM}"
     return f"{'mend' if first.state == 'wrong' else 'say what is missing at'} {place} first: {fault}"

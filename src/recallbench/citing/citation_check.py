@@ -11,6 +11,7 @@ from typing import Literal, get_args
 from urllib.parse import unquote
 
 from recallbench.audit.audit import Audit
+from recallbench.audit.conclusion import conclude_audit
 from recallbench.citing.agreement import differences, doubts
 from recallbench.citing.citation import AuditedResult
 from recallbench.citing.cited_figures import FigureReader
@@ -45,6 +46,8 @@ class CheckedFigure:
     """Those of the problems, the last ones, that are no fault of the value, but of how its folder is cited."""
     adding: str = ""
     """The command that prints what the text lacks; empty where it lacks nothing, or nothing would help."""
+    remedy: str = ""
+    """What makes a folder one that can be audited here, where that is all that hinders."""
 
     @property
     def own(self) -> tuple[str, ...]:
@@ -56,7 +59,7 @@ class CheckedFigure:
         """Return the figure as the text has it."""
         name = " = ".join(name.text for name in self.figure.names) or "a figure"
         role = "" if self.figure.role == "value" else f" ({self.figure.role})"
-        return f"{name}{role} {self.figure.value}"
+        return " ".join(filter(None, (f"{name}{role}", self.figure.bound, self.figure.value)))
 
 
 def check(file: Path, examine: Callable[[Path], Audit]) -> tuple[CheckedFigure, ...]:
@@ -86,7 +89,7 @@ class _Page:
         self._text, self._roots = text, roots
         self.locate = cache(self._result_named)
         self._data = cache(self._data_named)
-        self._audited = cache(lambda folder: AuditedResult(open_result(folder), examine(folder)))
+        self._audited = cache(lambda folder: AuditedResult(open_result(folder), examine(_as_typed(folder))))
 
     def checked(self, figure: CitedFigure) -> CheckedFigure:
         """Return the figure with its state."""
@@ -116,7 +119,9 @@ class _Page:
         doubtful = tuple(doubts(figure, side.result))
         altered = () if doubtful else tuple(differences(figure, side.result))
         against = tuple(objections(figure, side, self._text))
-        coarse = (f"{figure.value} has too few digits",) if number(figure.value)[1] < FEWEST else ()
+        coarse = (
+            (f"{figure.value} has too few digits",) if number(figure.value)[1] < FEWEST and not figure.bound else ()
+        )
         of_folder = tuple(objection.text for objection in against)
         problems = (*doubtful, *altered, *coarse, *of_folder)
         state = _state(bool(doubtful), bool(altered), bool(coarse), against)
@@ -124,14 +129,16 @@ class _Page:
         fails = not doubtful and (bool(altered) or bool(against))
         lacks = side.audit.verdict.label == "VERIFIED" and any(each.weight == "undisclosed" for each in against)
         words = " --as-deviation" if side.audit.deviations else ""
-        adding = f"recallbench cite {shlex.quote(side.path)}{words}" if lacks else ""
-        return CheckedFigure(figure, state, problems, folder.text, fails, of_folder, adding)
+        adding = f"recallbench cite {shlex.quote(str(side.audit.folder))}{words}" if lacks else ""
+        unaudited = any(each.weight == "not known" for each in against)
+        remedy = conclude_audit(side.audit).next if unaudited and not doubtful else ""
+        return CheckedFigure(figure, state, problems, folder.text, fails, of_folder, adding, remedy)
 
     def _without_folder(self, figure: CitedFigure) -> CheckedFigure:
         """Return the figure as right where the one folder near it has just this, else as without any."""
         row = f"row `{figure.row}`: " if figure.row else ""
         problem = f"{row}no result folder is named for it"
-        if len({folder.path for folder in figure.nearby}) == 1 and number(figure.value)[1] >= SURE:
+        if len({folder.path for folder in figure.nearby}) == 1 and number(figure.value)[1] >= SURE and not figure.bound:
             # By its label, a row may be of another thing.
             between = f"{MEASURE.sub(' ', figure.row)} {figure.between}"
             near = self._against(replace(figure, between=between), figure.nearby[0])
@@ -186,6 +193,12 @@ class _Page:
                 except (OSError, ValueError, RuntimeError):
                     continue
         return None
+
+
+def _as_typed(folder: Path) -> Path:
+    """Return a folder as a command here would name it."""
+    here = Path.cwd().resolve()
+    return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
 
 def _state(doubtful: bool, altered: bool, coarse: bool, against: Sequence[Objection]) -> State:

@@ -68,7 +68,7 @@ class FigureReader:
         for sentence in (_SENTENCE if row is None else _ROW).finditer(text):
             folders = self._folders_in(sentence[0]) or own or around
             for figure in figures_in(self._without_folders(sentence[0])):
-                if figure.is_rule:
+                if figure.is_rule or (figure.is_threshold and not folders):
                     continue
                 # Without a folder, only what is surely the figure of a measure needs one.
                 if not folders and (not figure.names or not figure.is_value or words_not_read(figure)):
@@ -122,9 +122,9 @@ class FigureReader:
 
     def _read_rows(self, rows: Sequence[SyntaxTreeNode], outer: _Folders) -> Iterator[CitedFigure]:
         table = [[text_of(cell).strip() for cell in row.children] for row in rows]
-        if table[0] and IS_A_RULE.fullmatch(table[0][0]):
-            return
         texts = ["\n".join(cells) for cells in table]
+        if table[0] and IS_A_RULE.fullmatch(table[0][0]) and not self._folders_in("\n".join(texts)):
+            return
         # Chance and ceiling belong to the systems beside whose rows they stand.
         inside, beside = self._folders_in("\n".join(texts)), self._beside(texts, outer)
         for row, cells in list(zip(rows, table, strict=True))[1:]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recallbench.citing.figure_grammar import CitedFigure, without_names
-from recallbench.citing.printed_number import count, is_same, number
+from recallbench.citing.printed_number import count, holds, is_same, number
 from recallbench.citing.publication import read_text
 from recallbench.errors import InputError
 
@@ -93,8 +93,9 @@ class DataFile:
         if value is None:
             return (f"{self.name} has no {column} for {name}",)
         problems = []
-        if not is_same(value, figure.value):
-            problems.append(f"{self.name} has {value:.{max(4, number(figure.value)[1])}f} for {name}")
+        if not holds(value, figure.bound, figure.value):
+            but = f", which is not {figure.bound} {figure.value}" if figure.bound else ""
+            problems.append(f"{self.name} has {value:.{max(4, number(figure.value)[1])}f} for {name}{but}")
         ends = [_float(row.get(f"{column} {end}", "")) for end in ("low", "high")]
         if figure.interval and None not in ends and not all(map(is_same, ends, figure.interval)):
             low, high = (f"{end:.4f}" for end in ends if end is not None)

@@ -19,6 +19,8 @@ _COMMAND = re.compile(
     re.DOTALL,
 )
 """What is typed rather than said, in code marks."""
+_BOUND = re.compile(rf"{MEASURE.pattern}\s*(?:[<>]=?|[≤≥])\s*{SHARE.pattern}", re.IGNORECASE)
+"""A measure and its bound, which is a rule or a claim by the words around it."""
 
 
 @dataclass(slots=True)
@@ -104,7 +106,7 @@ def text_of(node: SyntaxTreeNode) -> str:
 
 def _without_figures_of_commands(code: str) -> str:
     """Return the text between code marks, with spaces for the measures and numbers of what is a command or a rule."""
-    if not _COMMAND.search(code):
+    if not _COMMAND.search(code) or _BOUND.fullmatch(code.strip()):
         return code
     for form in (MEASURE, SHARE):
         code = form.sub(lambda match: " " * len(match[0]), code)
