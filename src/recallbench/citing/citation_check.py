@@ -18,6 +18,7 @@ from recallbench.citing.cited_figures import FigureReader
 from recallbench.citing.data_file import DataFile
 from recallbench.citing.declaration import Declaration
 from recallbench.citing.figure_grammar import MEASURE, CitedFigure, NamedFolder, has_depth_apart
+from recallbench.citing.named_corpora import unmeasured
 from recallbench.citing.printed_number import FEWEST, number
 from recallbench.citing.publication import read_text
 from recallbench.citing.standing import Objection, objections
@@ -94,7 +95,7 @@ class _Page:
     def checked(self, figure: CitedFigure) -> CheckedFigure:
         """Return the figure with its state."""
         absent = [folder.text for folder in figure.folders if folder.path is None]
-        if figure.declared and (absent or not figure.folders):
+        if figure.declared and figure.declared.origin != "samples" and (absent or not figure.folders):
             return self._as_declared(figure, figure.declared)
         if hindrances := tuple(_hindrances(figure)):
             return CheckedFigure(figure, "not checkable", hindrances)
@@ -153,10 +154,12 @@ class _Page:
             return self._in_files(figure, declared)
         if declared.origin == "others":
             return CheckedFigure(figure, "not checkable", (f"of others, as line {declared.line} says",))
-        if declared.has_command:
+        lacking = " and ".join(unmeasured(figure, declared.commands))
+        if declared.commands and not lacking:
             reason = f"no folder is kept; the commands there make it, as line {declared.line} says"
             return CheckedFigure(figure, "no folder named", (reason,))
-        reason = f"line {declared.line} says that commands make it, and none stands there"
+        none = f"none there measures {lacking}" if declared.commands else "none stands there"
+        reason = f"line {declared.line} says that commands make it, and {none}"
         return CheckedFigure(figure, "no folder named", (reason,), fails=True)
 
     def _in_files(self, figure: CitedFigure, declared: Declaration) -> CheckedFigure:
@@ -170,10 +173,15 @@ class _Page:
                 problem = f"there is no file {name}, which line {declared.line} names"
                 return CheckedFigure(figure, "wrong", (problem,), name, fails=True)
             found = data.find(figure)
-            if found.known:
-                state: State = "wrong" if found.problems else "right"
-                return CheckedFigure(figure, state, found.problems, name, fails=bool(found.problems))
-            problems += found.problems
+            if not found.known:
+                problems += found.problems
+                continue
+            if found.problems:
+                return CheckedFigure(figure, "wrong", found.problems, name, fails=True)
+            folder = self._result_at(data.place / found.folder) if found.folder else None
+            if folder is not None:
+                return self._against(figure, NamedFolder(found.folder, folder))
+            return CheckedFigure(figure, "no folder named", (f"as {name} has it, which no audit covers",), name)
         return CheckedFigure(figure, "not checkable", tuple(problems))
 
     def _data_named(self, name: str) -> DataFile | None:
@@ -186,13 +194,17 @@ class _Page:
         # In a link to where the repository is published, the path in it stands behind the branch.
         for tail in ["/".join(steps[i:]) for i in range(len(steps) if "://" in word else 1)]:
             for place in (root / tail for root in self._roots):
-                try:
-                    for folder in (place.resolve(), place.resolve().parent):
-                        if is_result(folder):
-                            return folder
-                except (OSError, ValueError, RuntimeError):
-                    continue
+                if (folder := self._result_at(place)) is not None:
+                    return folder
         return None
+
+    @staticmethod
+    def _result_at(place: Path) -> Path | None:
+        """Return the result folder that a path is, or is a file of."""
+        try:
+            return next(filter(is_result, (place.resolve(), place.resolve().parent)), None)
+        except (OSError, ValueError, RuntimeError):
+            return None
 
 
 def _as_typed(folder: Path) -> Path:

@@ -58,7 +58,8 @@ class FigureReader:
                 figure.headings = [part.heading for part in section.path if part.heading]
                 figure.declared = section.declared_at(figure.line)
                 figure.nearby = () if figure.folders else beside
-                is_sample = figure.declared is not None and figure.declared.origin == "samples"
+                # Prose is no output: what it says is a claim, whatever is declared.
+                is_sample = figure.in_table and figure.declared is not None and figure.declared.origin == "samples"
                 if not is_sample or any(folder.path for folder in figure.folders):
                     yield figure
 
@@ -78,7 +79,7 @@ class FigureReader:
                     figure.between = f"{MEASURE.sub(' ', row)} {figure.between}"
                 figure.folders = list({folder.path or folder.text: folder for folder in folders}.values())
                 figure.line = line + text.count("\n", 0, sentence.start() + figure.start)
-                figure.row = row or ""
+                figure.row, figure.in_table = row or "", row is not None
                 yield figure
 
     def _folders_in(self, text: str) -> list[NamedFolder]:
@@ -93,7 +94,7 @@ class FigureReader:
     def _named_near(self, section: Section) -> _Folders:
         """Return the folders, which are there, in this section, else in the nearest above it that names any."""
         for part in section.path:
-            if named := [folder for folder in self._folders_in(part.text + part.code) if folder.path]:
+            if named := [folder for folder in self._folders_in("\n".join([part.text, *part.code])) if folder.path]:
                 return named
         return ()
 

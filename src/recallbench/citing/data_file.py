@@ -26,6 +26,8 @@ class RowFinding:
     known: bool
     """Whether the words around the figure tell which row is meant."""
     problems: tuple[str, ...] = ()
+    folder: str = ""
+    """The result folder that the row names, from the file's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,8 @@ class DataFile:
     """The rows of a file; what a row is of stands in its first columns, before any with numbers."""
 
     name: str
+    place: Path
+    """The folder that it lies in."""
     keys: tuple[str, ...]
     rows: tuple[Row, ...]
 
@@ -54,7 +58,7 @@ class DataFile:
             keys.append(column)
         if not keys:
             raise _no_data(file, "numbers in the first column")
-        return cls(file.name, tuple(keys), tuple(table))
+        return cls(file.name, file.parent, tuple(keys), tuple(table))
 
     def find(self, figure: CitedFigure) -> RowFinding:
         """Compare value, interval and n with those of the row that the words around the figure name."""
@@ -68,7 +72,8 @@ class DataFile:
         problems = [self._problems(row, measure, figure) for row in rows]
         if any(problems) and not all(problems):
             return RowFinding(False, (f"the text names {len(rows)} rows of {self.name} for it",))
-        return RowFinding(True, problems[0] if problems else ())
+        folders = {row.get("folder", "") for row in rows}
+        return RowFinding(True, problems[0] if problems else (), folders.pop() if len(folders) == 1 else "")
 
     def _named(self, key: str, figure: CitedFigure, rows: Sequence[Row]) -> set[str]:
         """Return the values of a column that the nearest words name; a longer name hides the shorter in it."""

@@ -119,6 +119,7 @@ class CitedFigure:
     folders: Sequence[NamedFolder] = ()
     row: str = ""
     """The label of its row in a table."""
+    in_table: bool = False
     section: str = ""
     """All that stands under the same heading."""
     around: str = ""
