@@ -230,6 +230,8 @@ def _state(doubtful: bool, altered: bool, coarse: bool, against: Sequence[Object
 def _hindrances(figure: CitedFigure) -> Iterator[str]:
     """Yield why the text does not place a figure."""
     measures = {name.measure for name in figure.names}
+    if figure.is_rule:
+        yield "by its words a rule or a target, and no result"
     if not figure.is_value:
         yield f"{figure.value} is not read as the value of a measure"
     if len(measures) != 1:

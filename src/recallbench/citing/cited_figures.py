@@ -67,9 +67,11 @@ class FigureReader:
         """Yield the figures of a passage; `row` is the first cell of a table's row."""
         own = self._folders_in(text)
         for sentence in (_SENTENCE if row is None else _ROW).finditer(text):
-            folders = self._folders_in(sentence[0]) or own or around
+            named = self._folders_in(sentence[0])
+            folders = named or own or around
             for figure in figures_in(self._without_folders(sentence[0])):
-                if figure.is_rule or (figure.is_threshold and not folders):
+                # With a folder beside it, a rule may be read as what that folder has.
+                if (figure.is_rule and not named) or (figure.is_threshold and not folders):
                     continue
                 # Without a folder, only what is surely the figure of a measure needs one.
                 if not folders and (not figure.names or not figure.is_value or words_not_read(figure)):

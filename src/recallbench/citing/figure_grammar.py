@@ -52,7 +52,7 @@ _NO_SHARE = re.compile(r"[\s:=(]*(?:is\s+)?(?P<number>\d+(?:[.,/]\d+)*)(?!\w)")
 _READS_BACKWARDS = re.compile(r"(?:^|\b(?:reach|ha|achiev|get|show|scor|measur)\w*)\W*$", re.IGNORECASE)
 """The words before a value whose measure is named right behind it."""
 _JOINING = re.compile(
-    r"[\s\d.,:=()*'\"%]+|[–—-](?=\s)|\b(?:is|was|are|of|at|on|for|in|the|our|now|reache[sd]|has|value|score|result"
+    r"[\s\d.,:=()*'\"%]+|[–—-](?=\s)|\b(?:is|was|are|of|at|on|for|in|the|our|that|now|reache[sd]|has|value|score|result"
     r"|estimate|mean|average|overall|all|total|pooled|questions)\b",
     re.IGNORECASE,
 )
