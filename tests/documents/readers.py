@@ -22,12 +22,13 @@ GIT = ("git", "-c", "user.name=Reader", "-c", "user.email=reader@example.org", "
 
 
 class Reader(NamedTuple):
-    """The files of a document's JSON blocks by their names, and what is made beside them."""
+    """The files of a document's JSON blocks by their names, what is made beside them, and whether a home is, too."""
 
     json_names: tuple[str, ...] = ()
     prepare: Callable[[Path], object] = lambda folder: None
     settings: Mapping[str, str] = {}
     marked: bool = False
+    home: bool = False
 
     def sit_down(self, text: str, folder: Path) -> None:
         """Make the folder that the commands are run in."""
@@ -70,11 +71,12 @@ def more_of_the_team(folder: Path) -> None:
 
 
 def own_data(folder: Path) -> None:
-    """A log, its labels, documents that answer nothing, answers in a sheet, and chats."""
+    """A log, its labels, documents that answer nothing, questions in a file, answers in a sheet, and chats."""
     jsonl(folder / "more.jsonl", [{"_id": f"m{i}", "text": f"Nothing of that, {i}."} for i in range(30)])
     recalls = [{"query": f"question {i % 7}", "ids": [f"d{i % 3}", "d9"], "kind": "fact"} for i in range(20)]
     jsonl(folder / "recalls.jsonl", recalls)
     jsonl(folder / "labels.jsonl", [{"query": f"question {i}", "relevant": ["d9"], "kind": "fact"} for i in range(7)])
+    (folder / "questions.txt").write_text("When does the ferry leave?\n")
     (folder / "answers.csv").write_text("query,relevant,scope\nWhere does it rain?,d2,trips\n")
     shutil.copy(FOLDER / "locomo.json", folder / "chats.json")
 
@@ -149,12 +151,13 @@ READERS: dict[str, Reader] = {
     "docs/audit.md": Reader(prepare=checkout, marked=True),
     "docs/canary.md": Reader(prepare=canary),
     "docs/choosing-k.md": Reader(prepare=team),
+    "docs/compare.md": Reader(marked=True),
     "docs/ci-gate.md": Reader(prepare=nights),
     "docs/hub-sets.md": Reader(prepare=benchmark),
     "docs/matching.md": Reader(prepare=expected_texts),
     "docs/own-data.md": Reader(TEAM, own_data),
     "docs/rankings.md": Reader(("gold.jsonl",), ranked),
-    "docs/release-citation.md": Reader(prepare=checkout, marked=True),
+    "docs/release-citation.md": Reader(prepare=checkout, marked=True, home=True),
     "docs/site.md": Reader(prepare=board, marked=True),
     "docs/pipelines.md": Reader(prepare=scripts, settings={"RECALLBENCH_LIMIT": "3"}, marked=True),
     "docs/sweeps.md": Reader(prepare=scripts, marked=True),

@@ -50,7 +50,8 @@ def with_commands(heavy: bool) -> Iterator[str]:
 def execute(guide: str, lines: list[Line], folder: Path, env: dict[str, str]) -> None:
     reader = READERS.get(guide, Reader())
     reader.sit_down((ROOT / guide).read_text("utf-8"), folder)
-    done = run_commands(lines, folder, {**reader.settings, **env})
+    home = {"HOME": str(folder / "home")} if reader.home else {}
+    done = run_commands(lines, folder, {**reader.settings, **env, **home})
     assert done.returncode == 0, done.stderr[-3000:]
 
 

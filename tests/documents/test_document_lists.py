@@ -14,7 +14,7 @@ from recallbench.protocol.frozen import load
 
 
 def test_deviations_are_listed() -> None:
-    told = section(GUIDES["reading-a-report"], "## The label of a result")
+    told = section(GUIDES["reading-a-report"], "## The verdict on a result")
     listed = told.split("**Deviations**")[1].split(". A result")[0]
     assert re.findall(r"`(\w+)`", listed) == list(KINDS)
 

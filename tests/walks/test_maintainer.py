@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from documents.markdown import README, ROOT
+from documents.markdown import README, ROOT, blocks, section
 from recallbench.results.result import open_unchanged
 from walks.walker import Walker, last_line, named
 
@@ -32,12 +32,19 @@ def test_their_class_is_measured_beside_others_and_drawn(tmp_path: Path) -> None
 
 @pytest.mark.marked
 @pytest.mark.real_data
-def test_the_picture_of_the_readme_is_what_its_commands_draw(tmp_path: Path, locomo_vectors: dict[str, str]) -> None:
+def test_picture_and_output_of_the_readme_are_those_of_its_commands(
+    tmp_path: Path, locomo_vectors: dict[str, str]
+) -> None:
     walker = Walker(tmp_path, locomo_vectors)
     lines = walker.reads("My memory")
+    printed = ""
     for line in lines:
-        assert walker.types(line).returncode == 0, line
+        done = walker.types(line)
+        assert done.returncode == 0, line
+        printed += done.stdout
     assert (tmp_path / "locomo.svg").read_bytes() == PICTURE.read_bytes()
+    (sample,) = [block for block in blocks(section(README, "## My memory")) if block.language == "text"]
+    assert [shown for shown in sample.body.splitlines() if shown.removesuffix(" …") not in printed] == []
 
 
 def test_the_picture_has_the_figures_of_the_committed_result() -> None:

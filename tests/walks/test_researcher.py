@@ -14,20 +14,19 @@ FIRST = "What a sweep prints, and what of it to believe"
 
 def test_baselines_a_comparison_a_plot_and_a_sweep_on_the_canary(tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    walker = Walker(tmp_path)
+    walker, small = Walker(tmp_path), {"locomo": "canary-locomo"}
     for line in walker.reads("Many: a table and a picture", "compare"):
-        done = walker.types(line)
+        done = walker.types(line, small if "locomo" in line.command else {})
         assert done.returncode == 0, line
     assert "</svg>" in (tmp_path / "systems.svg").read_text()
     assert "</html>" in (tmp_path / "systems.html").read_text()
     lines = walker.reads("Two: question by question", "compare")
     runs = [line for line in lines if line.command.startswith("recallbench run")]
-    assert [walker.types(line).returncode for line in runs] == [0, 0]
+    assert [walker.types(line, small).returncode for line in runs] == [0, 0]
     compared = walker.types(next(line for line in lines if line.command == "recallbench compare OLD NEW"))
     assert compared.returncode == 0
     assert "recall_any@10" in last_line(compared)
     dry, sweep = walker.reads(FIRST, "sweeps")
-    small = {"locomo": "canary-locomo"}
     (tmp_path / "first.toml").write_text((tmp_path / "first.toml").read_text().replace("minilm", "hash"))
     assert walker.types(dry, small).returncode == 0
     swept = walker.types(sweep, small)

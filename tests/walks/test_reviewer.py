@@ -18,7 +18,7 @@ FOLDER = "benchmarks/locomo/results/pgvector_20261118"
 def test_without_the_dataset_a_folder_is_not_checked_and_the_line_says_how_it_would_be(tmp_path: Path) -> None:
     checkout(tmp_path)
     walker = Walker(tmp_path, {"RECALLBENCH_LOCOMO_URL": "http://[::1]:9/none"})
-    audited = walker.types(named(walker.reads("Somebody's claim"), "audit"))
+    audited = walker.types(named(walker.reads("Somebody's claim"), FOLDER))
     said = last_line(audited)
     assert "not checked" in said
     assert "recallbench fetch locomo" in said
@@ -29,7 +29,7 @@ def test_a_forged_figure_does_not_hold(tmp_path: Path) -> None:
     walker = Walker(tmp_path)
     path = tmp_path / FOLDER / "metrics.json"
     path.write_text(path.read_text().replace("0.974268415741675", "0.984268415741675"))
-    audited = walker.types(named(walker.reads("Somebody's claim"), "audit"))
+    audited = walker.types(named(walker.reads("Somebody's claim"), FOLDER))
     assert "ended otherwise" in audited.stderr
     assert "does not hold" in audited.stdout
 
@@ -42,7 +42,7 @@ def test_with_the_dataset_the_folder_holds_and_the_texts_are_right(
     checkout(tmp_path)
     corpora = {"REALTALK_DATA_DIR": str(realtalk_folder), "REALMEM_DATA_DIR": str(realmem_folder)}
     walker = Walker(tmp_path, locomo_vectors | corpora)
-    audit, cite = walker.reads("Somebody's claim")
+    audit, cite, _ = walker.reads("Somebody's claim")
     audited = walker.types(audit)
     assert audited.returncode == 0
     assert audited.stdout.startswith(f"{FOLDER}: holds\n")
@@ -65,7 +65,7 @@ def test_a_figure_of_the_readme_that_was_raised_is_told(tmp_path: Path) -> None:
 
 
 def test_the_five_words_of_the_readme_are_those_of_the_program() -> None:
-    sentence = " ".join(README.split("one of five words for a folder:")[1].split(". Only")[0].split())
+    sentence = " ".join(README.split("An audit says one of five things:")[1].split(". Only")[0].split())
     assert re.findall(r"\*([a-z, ]+?)(?: \(what\))?\*", sentence) == list(WORDS)
 
 

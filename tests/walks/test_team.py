@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from commandline import environment
+from documents.markdown import README, section, spans
 from documents.readers import TEAM, more_of_the_team
 from labelled_sets import jsonl
 from walks.walker import Walker, named
@@ -32,7 +33,7 @@ class Forgetful:
 def test_from_questions_to_a_gate_that_catches_a_fall(tmp_path: Path) -> None:
     walker = Walker(tmp_path)
     evaluate, init, again, gate = walker.reads("My data", json_names=TEAM)
-    more_of_the_team(tmp_path)
+    more_of_the_team(tmp_path)  # a few dozen questions over more documents than k, which the README asks for
     measured = walker.types(evaluate)
     assert measured.returncode == 0
     for k in (1, 3, 5, 10):
@@ -50,6 +51,34 @@ def test_from_questions_to_a_gate_that_catches_a_fall(tmp_path: Path) -> None:
     caught = walker.types(gate)
     assert "ended otherwise" in caught.stderr
     assert "recall_any@10" in caught.stdout
+
+
+def test_the_lines_of_the_readme_alone_make_no_gate(tmp_path: Path) -> None:
+    walker = Walker(tmp_path)
+    evaluate, init, _, gate = walker.reads("My data", json_names=TEAM)
+    assert walker.types(evaluate).returncode == 0
+    assert "A gate wants a few dozen questions" in section(README, "## My data")
+    refused = walker.types(init._replace(exit_code=2))
+    assert refused.returncode == 0, "it ends with 2, as the README says"
+    assert "chance" in refused.stderr
+    assert not (tmp_path / "recallbench.toml").exists()
+    assert walker.types(gate._replace(exit_code=2)).returncode == 0
+
+
+def test_questions_in_a_file_become_a_set(tmp_path: Path) -> None:
+    walker = Walker(tmp_path)
+    walker.reads("My data", json_names=TEAM)
+    (tmp_path / TEAM[1]).unlink()
+    (tmp_path / "questions.txt").write_text("When does the ferry leave?\nWhere does it rain?\n")
+    (command,) = [span for span in spans(README) if span.startswith("recallbench label")]
+    words = [sys.executable, "-m", *shlex.split(command)]
+    done = subprocess.run(words, input="y\na\ny\na\n", cwd=tmp_path, env=environment(tmp_path), text=True, check=False)
+    assert done.returncode == 0
+    labelled = map(json.loads, (tmp_path / TEAM[1]).read_text().splitlines())
+    assert [(row["query"], row["relevant"]) for row in labelled] == [
+        ("When does the ferry leave?", ["d1"]),
+        ("Where does it rain?", ["d2"]),
+    ]
 
 
 def test_from_a_log_to_labels(tmp_path: Path) -> None:

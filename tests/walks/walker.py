@@ -36,7 +36,7 @@ class Walker:
         for old, new in (replaced or {}).items():
             assert old in command, f"{old} is not in {command}"
             command = command.replace(old, new)
-        return run_commands([Line(command, 0)], self.folder, self.env)
+        return run_commands([Line(command, line.exit_code)], self.folder, self.env)
 
 
 def last_line(done: subprocess.CompletedProcess[str]) -> str:
