@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from recallbench.citing.check_report import CheckedTexts, conclusion, document, printed
@@ -18,7 +19,7 @@ def figure(state: State, problem: str = "", line: int = 3, *, fails: bool = Fals
 
 def declared(line: int) -> CheckedFigure:
     one = figure("no folder named", "no folder is kept", line)
-    one.figure.declared = Declaration(1, "commands", (), has_command=True)
+    one.figure.declared = Declaration(1, "commands", (), "recallbench run locomo")
     return one
 
 
@@ -29,9 +30,16 @@ def said(*figures: CheckedFigure, strict: bool = False) -> str:
 def test_the_last_line_tells_the_states_and_what_to_do() -> None:
     right = figure("right", source="results/r")
     assert said(right, right) == "a.md: 2 figures: 2 right; each as its folder has it, which was audited just now"
-    assert said(right, figure("right", source="c.csv")) == (
-        "a.md: 2 figures: 2 right; 1 of them as a data file has them, which no audit covers"
+    in_file = figure("no folder named", "as c.csv has it, which no audit covers", source="c.csv")
+    assert said(right, in_file) == (
+        "a.md: 2 figures: 1 right, 1 no folder named; nothing contradicts the text; 1 as data files have it, which no "
+        "audit covers; next: commit the result folders and name them, and check with --strict"
     )
+    assert said(in_file, declared(5)).startswith(
+        "a.md: 2 figures: 2 no folder named; nothing contradicts the text; 1 as data files have it, which no audit "
+        "covers; the others that are not right were not compared with anything; next: "
+    )
+    assert CheckedTexts({A: [in_file]}, strict=True).failing == [(A, in_file)]
     assert said() == "a.md: no figure of a measure; so nothing was checked"
     wrong = figure("wrong", "r has 0.83", 9, fails=True)
     unnamed = figure("no folder named", "none is named", 7, fails=True)
@@ -47,8 +55,9 @@ def test_the_last_line_tells_the_states_and_what_to_do() -> None:
     assert said(undisclosed, unnamed).endswith(
         "next: say what is missing at a.md:3 first: the text does not name the corpus: locomo"
     )
-    unaudited = figure("not checkable", "the corpus is not here", fails=True, source="results/r")
-    assert said(unaudited).endswith("1 may not stand as it does; next: recallbench audit results/r")
+    unaudited = figure("not checkable", "the corpus is not here", fails=True, source="results/r/report.md")
+    fetched = replace(unaudited, remedy="recallbench fetch locomo")
+    assert said(fetched).endswith("1 may not stand as it does; next: recallbench fetch locomo")
 
 
 def test_what_was_not_compared_fails_when_strict() -> None:
@@ -127,6 +136,7 @@ def test_the_document_has_every_figure_with_its_fate() -> None:
                 "line": 3,
                 "claim": "recall@10 0.93",
                 "names": ["recall@10"],
+                "bound": None,
                 "value": "0.93",
                 "role": "value",
                 "folders": [],

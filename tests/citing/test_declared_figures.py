@@ -9,7 +9,7 @@ import pytest
 from recallbench.audit.audit import Audit
 from recallbench.audit.decision import Verdict
 from recallbench.citing.citation_check import CheckedFigure, check
-from recallbench.citing.declaration import declaration, makes_figures
+from recallbench.citing.declaration import declaration, measuring
 from recallbench.errors import InputError
 
 CELLS = """corpus,encoder,n,recall_any@10,recall_any@10 low,recall_any@10 high,mrr@50
@@ -45,7 +45,7 @@ def states(place: Path, text: str) -> list[tuple[int, str, bool, tuple[str, ...]
 def test_a_comment_declares_an_origin(text: str, origin: str, files: tuple[str, ...]) -> None:
     found = declaration(text, 7)
     assert found is not None
-    assert (found.line, found.origin, found.files, found.has_command) == (7, origin, files, False)
+    assert (found.line, found.origin, found.files, found.commands) == (7, origin, files, "")
 
 
 def test_another_comment_declares_nothing() -> None:
@@ -61,20 +61,30 @@ def test_a_comment_to_this_program_that_can_not_be_read_is_refused(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("line", "makes"),
+    ("line", "measuring_line"),
     [
-        ("recallbench run locomo --store bm25", True),
-        ("$ OMP_NUM_THREADS=1 .venv/bin/recallbench  matrix --encoders a", True),
-        ("python benchmarks/locomo/runner.py", True),
-        ("scripts/run", True),
-        ("recallbench audit results/r", False),
-        ("recallbench fetch locomo", False),
-        ("# recallbench run locomo", False),
-        ("pip install recallbench", False),
+        ("recallbench run locomo --store bm25", "recallbench run locomo --store bm25"),
+        (
+            "$ OMP_NUM_THREADS=1 .venv/bin/recallbench  matrix --encoders a",
+            "$ OMP_NUM_THREADS=1 .venv/bin/recallbench  matrix --encoders a",
+        ),
+        ("python benchmarks/locomo/runner.py", "python benchmarks/locomo/runner.py"),
+        ("scripts/run", "scripts/run"),
+        ("recallbench run canary   # not locomo", "recallbench run canary"),
+        ("recallbench run \\\n  locomo", "recallbench run  locomo"),
+        ("recallbench audit results/r", ""),
+        ("recallbench fetch locomo", ""),
+        ("# recallbench run locomo", ""),
+        ("pip install recallbench", ""),
+        ("recallbench fetch locomo\nrecallbench run realmem", "recallbench run realmem"),
+        (
+            "recallbench fetch locomo\nfor corpus in realmem; do\n  recallbench run $corpus\ndone",
+            "cd x\nfor corpus in realmem; do\n  recallbench run $corpus\ndone",
+        ),
     ],
 )
-def test_a_command_that_measures_makes_figures(line: str, makes: bool) -> None:
-    assert makes_figures(f"cd x\n{line}\n") is makes
+def test_a_command_that_measures_makes_figures(line: str, measuring_line: str) -> None:
+    assert measuring(f"cd x\n{line}\n") == measuring_line
 
 
 def test_figures_of_commands_name_no_folder_and_do_not_fail(tmp_path: Path) -> None:
@@ -108,8 +118,50 @@ def test_a_declaration_ends_with_its_section(tmp_path: Path) -> None:
         (17, "not checkable", False),
         (21, "no folder named", True),
     ]
-    # Samples of output are no claims at all.
-    assert [line for line, *_ in states(tmp_path, text.format("samples"))] == [9, 21]
+    # What is said in prose is no sample of output.
+    assert [(line, state, fails) for line, state, fails, _ in states(tmp_path, text.format("samples"))] == [
+        (9, "no folder named", True),
+        (13, "no folder named", True),
+        (17, "no folder named", True),
+        (21, "no folder named", True),
+    ]
+
+
+def test_only_tables_and_code_are_samples(tmp_path: Path) -> None:
+    text = "<!-- recallbench: figures from samples -->\n\n| system | recall@10 |\n|---|---|\n| x | 0.93 |\n\n"
+    text += "```\nrecall@10 0.92\n```\n\nWe reach recall@10 0.91.\n\n- recall@10 is 0.90\n"
+    unnamed = ("no result folder is named for it",)
+    assert states(tmp_path, text) == [
+        (11, "no folder named", True, unnamed),
+        (13, "no folder named", True, unnamed),
+    ]
+
+
+def test_commands_have_to_measure_the_corpus_that_is_named(tmp_path: Path) -> None:
+    def fault(command: str, said: str, heading: str = "U") -> str:
+        text = (
+            f"# T\n\n<!-- recallbench: figures from commands -->\n\n```sh\n{command}\n```\n\n## {heading}\n\n{said}\n"
+        )
+        (one,) = states(tmp_path, text)
+        assert (one[1], one[2]) == ("no folder named", one[3][0].startswith("line 3 says"))
+        return one[3][0].partition(", and ")[2]
+
+    on_locomo = "On LoCoMo recall@10 is 0.93."
+    assert fault("recallbench run locomo", on_locomo) == ""
+    assert fault("recallbench run all", on_locomo) == ""
+    assert fault("recallbench run canary", on_locomo) == "none there measures locomo"
+    assert fault("recallbench fetch locomo\nrecallbench run realmem", on_locomo) == "none there measures locomo"
+    assert fault("recallbench run realmem  # locomo", on_locomo) == "none there measures locomo"
+    assert fault("recallbench run locomo", "recall@10 is 0.93.", "LongMemEval-S") == "none there measures longmemeval"
+    assert fault("recallbench run locomo", "recall@10 is 0.93.", "What we found") == ""
+    assert fault("recallbench run realtalk-turns", "On REALTALK recall@10 is 0.93.") == "none there measures realtalk"
+    assert fault("recallbench run beam-100k", "On BEAM recall@10 is 0.93.") == ""
+    assert fault("recallbench run canary", "On canary-locomo recall@10 is 0.93.") == ""
+    both = "On LoCoMo and RealMem together recall@10 is 0.93."
+    assert fault("recallbench matrix --corpora locomo,realmem", both) == ""
+    assert fault("recallbench run locomo", both) == "none there measures realmem"
+    # The nearest words count.
+    assert fault("recallbench run locomo", on_locomo, "RealMem") == ""
 
 
 def test_what_has_a_folder_is_compared_with_it_whatever_is_declared(bm25_result: Path) -> None:
@@ -146,11 +198,12 @@ def test_figures_of_a_data_file_are_compared_with_its_rows(tmp_path: Path) -> No
     def both(**change: str) -> list[tuple[str, tuple[str, ...]]]:
         return [(state, problems) for _, state, _, problems in states(tmp_path, PAGE.format(**TRUE | change))]
 
-    assert both() == [("right", ()), ("right", ())]
-    assert both(row="`minilm@128`", value="0.7876", interval="0.7252 to 0.8383", mrr="0.4564") == [("right", ())] * 2
-    assert both(row="*chance*", value="0.6222", interval="–", mrr="0.2353") == [("right", ())] * 2
+    as_it_has = [("no folder named", ("as cells.csv has it, which no audit covers",))] * 2
+    assert both() == as_it_has
+    assert both(row="`minilm@128`", value="0.7876", interval="0.7252 to 0.8383", mrr="0.4564") == as_it_has
+    assert both(row="*chance*", value="0.6222", interval="–", mrr="0.2353") == as_it_has
     turns = {"heading": "talk-turns", "value": "0.5504", "interval": "0.4603 to 0.6375", "mrr": "0.3332"}
-    assert both(**turns) == [("right", ())] * 2
+    assert both(**turns) == as_it_has
     assert both(value="0.8438", interval="0.7589 to 0.9106", mrr="0.4564") == [
         (
             "wrong",
@@ -169,8 +222,13 @@ def test_figures_of_a_data_file_are_compared_with_its_rows(tmp_path: Path) -> No
 
 def test_prose_is_compared_with_a_data_file_too(tmp_path: Path) -> None:
     said = "<!-- recallbench: figures from cells.csv -->\n\nOn talk, minilm reaches recall@10 {} (n = {}).\n"
-    (right,) = checked(tmp_path, said.format("0.843", 725))
-    assert (right.state, right.source, right.fails) == ("right", "cells.csv", False)
+    (same,) = checked(tmp_path, said.format("0.843", 725))
+    assert (same.state, same.source, same.fails) == ("no folder named", "cells.csv", False)
+    (kept,) = checked(tmp_path, said.format("of at least 0.84", 725))
+    assert (kept.state, kept.fails) == ("no folder named", False)
+    assert states(tmp_path, said.format("of at least 0.85", 725)) == [
+        (3, "wrong", True, ("cells.csv has 0.8428 for talk minilm, which is not >= 0.85",))
+    ]
     assert states(tmp_path, said.format("0.853", 705)) == [
         (3, "wrong", True, ("cells.csv has 0.8428 for talk minilm", "n = 705: cells.csv has 725"))
     ]
@@ -196,4 +254,27 @@ def test_a_table_as_json_is_a_data_file(tmp_path: Path) -> None:
         '[{"name": "a", "recall_any@10": "0.9301"}, {"name": "b", "recall_any@10": 0.5}]'
     )
     text = "<!-- recallbench: figures from table.json -->\n\n| name | recall_any@10 |\n|---|---|\n| a | 0.9301 |\n"
-    assert [one.state for one in checked(tmp_path, text + "| b | 0.5100 |\n")] == ["right", "wrong"]
+    assert [one.state for one in checked(tmp_path, text + "| b | 0.5100 |\n")] == ["no folder named", "wrong"]
+
+
+def test_the_folder_of_a_row_is_audited_where_it_is_there(bm25_result: Path) -> None:
+    place = bm25_result.parent.parent
+    text = (
+        "<!-- recallbench: figures from table.csv -->\n\nEach deviates: canary-locomo is no registered corpus.\n\n"
+        "| name | recall_any@10 |\n|---|---|\n| a | {} |\n"
+    )
+
+    def state(value: str, said: str, folder: str) -> tuple[str, tuple[str, ...], str]:
+        (place / "table.csv").write_text(f"name,recall_any@10,folder\na,{value},{folder}\n")
+        (place / "page.md").write_text(text.format(said))
+        (one,) = check(
+            place / "page.md",
+            lambda folder: Audit(folder, (), Verdict("VERIFIED", (), (), canonical=False), ("store: bm25",)),
+        )
+        return one.state, one.problems, one.source
+
+    assert state("0.8354", "0.8354", "results/r") == ("right", (), "results/r")
+    assert state("0.9354", "0.9354", "results/r") == ("wrong", ("r has 0.8354",), "results/r")
+    assert state("0.9354", "0.8354", "results/r") == ("wrong", ("table.csv has 0.9354 for a",), "table.csv")
+    unaudited = ("as table.csv has it, which no audit covers",)
+    assert state("0.9354", "0.9354", "results/none") == ("no folder named", unaudited, "table.csv")

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from commandline import recallbench
+from labelled_sets import beir
+from loopback_hub import LoopbackHub
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMITTED = "benchmarks/locomo/results/pgvector_20261118"
@@ -290,7 +292,7 @@ def test_texts_and_folders_are_checked_together_in_every_format(repository: Path
     (repository / "README.md").write_text("# Release\n\n" + citation)
     (repository / "docs/a.md").write_text("# Release\n\n" + citation.replace("n = 158", "n = 1982"))
     (repository / "docs/b.md").write_text(
-        "recall@10 is at least .95.\n\n`recallbench gate --fail-if 'recall@10 0.9'`\n"
+        "A recall@10 of at least .95 is good.\n\n`recallbench gate --fail-if 'recall@10 0.9'`\n"
     )
     code, out, _ = cited(repository, "--check", "README.md", "docs")
     assert (code, out) == (
@@ -347,3 +349,44 @@ def test_the_form_of_a_citation_is_printed_and_filled(repository: Path) -> None:
     code, out, errors = cited(repository, "results/r", "--template")
     assert (code, "[value, once the folder is VERIFIED]" in out, "0.8354" in out) == (0, True, False)
     assert "no figure; it is UNVERIFIED" in errors
+
+
+def test_where_an_audit_lacks_its_data_its_own_remedy_is_next(tmp_path: Path) -> None:
+    beir(tmp_path / "set")
+    ran = recallbench("evaluate", "set", "--store", "bm25", "--folder", "of ours/r", "-q", cwd=tmp_path)
+    assert ran.returncode == 0
+    (tmp_path / "set").rename(tmp_path / "elsewhere")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "of ours")
+    git(tmp_path, "commit", "-q", "-m", "result")
+    (tmp_path / "NOTES.md").write_text("On set, a deviation: [recall@10 1.0000](of%20ours/r/report.md)\n")
+    code, out, _ = cited(tmp_path, "--check", "NOTES.md")
+    assert code == 1
+    next_ = out.splitlines()[-1].partition("; next: ")[2]
+    assert next_ == "recallbench audit 'of ours/r' --corpus-file FILE"
+    words = shlex.split(next_.replace("FILE", "elsewhere"))
+    assert recallbench(*words[1:], cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.real_data
+def test_what_is_next_can_be_typed(tmp_path: Path, locomo_file: Path) -> None:
+    shutil.copytree(ROOT / COMMITTED, tmp_path / "of ours/pgvector_20261118")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "result")
+    (tmp_path / "NOTES.md").write_text(
+        "On LoCoMo with MiniLM (all-MiniLM-L6-v2, which stands in for bge-m3), not canonical: "
+        "[recall@10 0.9743](of%20ours/pgvector_20261118/report.md)\n"
+    )
+    with LoopbackHub({"/locomo10.json": locomo_file.read_bytes()}) as hub:
+        env = {
+            "RECALLBENCH_LOCOMO_URL": f"{hub.url}/locomo10.json",
+            "RECALLBENCH_DATA_DIR": str(tmp_path / "data"),
+            "HF_HUB_OFFLINE": "0",
+        }
+        checked = recallbench("cite", "--check", "NOTES.md", cwd=tmp_path, env=env)
+        assert checked.returncode == 1
+        next_ = checked.stdout.splitlines()[-1].partition("; next: ")[2]
+        assert next_ == "recallbench fetch locomo"
+        assert recallbench(*shlex.split(next_)[1:], cwd=tmp_path, env=env).returncode == 0
+        assert recallbench("cite", "--check", "NOTES.md", cwd=tmp_path, env=env).returncode == 0

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from recallbench.citing.figure_grammar import CitedFigure, Role, names_in, without_names, words_not_read
-from recallbench.citing.printed_number import count, is_same, number
+from recallbench.citing.printed_number import count, holds, is_same, number
 from recallbench.corpora.registry import CORPORA
 from recallbench.embedding.encoders import ENCODERS
 from recallbench.results.metrics import OVERALL, EstimatePart
@@ -45,9 +45,11 @@ def differences(figure: CitedFigure, result: Result) -> Iterator[str]:
     if part is None or (value := _value_of(part, figure.role)) is None:
         yield f"{result.folder.name} states no {measure}"
         return
-    if not is_same(value, figure.value):
+    if not holds(value, figure.bound, figure.value):
         others = [other.measure for other in source[kind] if is_same(other.value, figure.value)]
         hint = f"; it is its {others[0]}" if others and figure.role == "value" else ""
+        if figure.bound:
+            hint = f", which is not {figure.bound} {figure.value}"
         yield f"{result.folder.name} has {value:.{max(4, number(figure.value)[1])}f}{hint}"
     if figure.interval and not all(map(is_same, (part.low, part.high), figure.interval)):
         right = "no interval" if part.low is None else f"{part.low:.4f} to {part.high:.4f}"

@@ -81,6 +81,7 @@ def document(texts: CheckedTexts) -> dict[str, Any]:
                 "line": one.figure.line,
                 "claim": one.title,
                 "names": [name.text for name in one.figure.names],
+                "bound": one.figure.bound or None,
                 "value": one.figure.value,
                 "role": one.figure.role,
                 "folders": [folder.text for folder in one.figure.folders],
@@ -109,16 +110,17 @@ def conclusion(texts: CheckedTexts) -> Conclusion:
         number = len(texts.failing)
         belief = "1 may not stand as it does" if number == 1 else f"{number} may not stand as they do"
         return Conclusion(happened, belief, _next(texts.failing), tone="bad")
-    if len(texts.figures) > texts.counts["right"]:
+    if rest := len(texts.figures) - texts.counts["right"]:
+        in_files = sum(one.state == "no folder named" and bool(one.source) for _, one in texts.figures)
+        others = "what is not right" if not in_files else "the others that are not right"
+        told = [f"{in_files} as data files have it, which no audit covers"] if in_files else []
+        told += [f"{others} {'were' if in_files else 'was'} not compared with anything"] if rest > in_files else []
         return Conclusion(
             happened,
-            "nothing contradicts the text; what is not right was not compared with anything",
+            "; ".join(["nothing contradicts the text", *told]),
             "commit the result folders and name them, and check with --strict",
             tone="open",
         )
-    in_files = sum(one.source.endswith((".csv", ".json")) for _, one in texts.figures)
-    if in_files:
-        return Conclusion(happened, f"{in_files} of them as a data file has them, which no audit covers")
     return Conclusion(happened, "each as its folder has it, which was audited just now")
 
 
@@ -128,7 +130,7 @@ def _next(failing: Sequence[tuple[Path, CheckedFigure]]) -> str:
     place = f"{file}:{first.figure.line}"
     fault = shortened(first.problems[0], LONGEST) if first.problems else ""
     if first.state == "not checkable":
-        return f"recallbench audit {first.source}" if first.source else f"{place}: {fault}"
+        return first.remedy or f"{place}: {fault}"
     if first.state == "no folder named":
         return f"name the result folder at {place}, or say where its figures are from: {FORM}"
     return f"{'mend' if first.state == 'wrong' else 'say what is missing at'} {place} first: {fault}"
@@ -147,7 +149,7 @@ def _lines(figures: Iterable[tuple[Path, CheckedFigure]]) -> list[str]:
     for file, one in figures:
         if one.state != "right":
             declared = one.figure.declared.line if one.figure.declared and _is_as_declared(one) else 0
-            place = (declared,) if declared else (0, one.figure.line, one.own)
+            place = (declared, one.own) if declared else (0, one.figure.line, one.own)
             alike.setdefault((file, one.state, *place), []).append(one)
         if one.of_folder:
             folders.setdefault((file, one.source, one.of_folder, one.adding), []).append(one.figure.line)
@@ -171,7 +173,9 @@ def _line(file: str, entries: Sequence[CheckedFigure]) -> str:
 def _is_as_declared(one: CheckedFigure) -> bool:
     """Return whether the state of a figure is what the text says of it, and stands."""
     declared = one.figure.declared
-    return declared is not None and declared.origin in ("commands", "others") and not one.fails and not one.source
+    if declared is None or one.fails:
+        return False
+    return one.state == "no folder named" if one.source else declared.origin in ("commands", "others")
 
 
 def _number_of(count: int, noun: str) -> str:

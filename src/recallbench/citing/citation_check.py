@@ -11,12 +11,14 @@ from typing import Literal, get_args
 from urllib.parse import unquote
 
 from recallbench.audit.audit import Audit
+from recallbench.audit.conclusion import conclude_audit
 from recallbench.citing.agreement import differences, doubts
 from recallbench.citing.citation import AuditedResult
 from recallbench.citing.cited_figures import FigureReader
 from recallbench.citing.data_file import DataFile
 from recallbench.citing.declaration import Declaration
 from recallbench.citing.figure_grammar import MEASURE, CitedFigure, NamedFolder, has_depth_apart
+from recallbench.citing.named_corpora import unmeasured
 from recallbench.citing.printed_number import FEWEST, number
 from recallbench.citing.publication import read_text
 from recallbench.citing.standing import Objection, objections
@@ -45,6 +47,8 @@ class CheckedFigure:
     """Those of the problems, the last ones, that are no fault of the value, but of how its folder is cited."""
     adding: str = ""
     """The command that prints what the text lacks; empty where it lacks nothing, or nothing would help."""
+    remedy: str = ""
+    """What makes a folder one that can be audited here, where that is all that hinders."""
 
     @property
     def own(self) -> tuple[str, ...]:
@@ -56,7 +60,7 @@ class CheckedFigure:
         """Return the figure as the text has it."""
         name = " = ".join(name.text for name in self.figure.names) or "a figure"
         role = "" if self.figure.role == "value" else f" ({self.figure.role})"
-        return f"{name}{role} {self.figure.value}"
+        return " ".join(filter(None, (f"{name}{role}", self.figure.bound, self.figure.value)))
 
 
 def check(file: Path, examine: Callable[[Path], Audit]) -> tuple[CheckedFigure, ...]:
@@ -86,12 +90,12 @@ class _Page:
         self._text, self._roots = text, roots
         self.locate = cache(self._result_named)
         self._data = cache(self._data_named)
-        self._audited = cache(lambda folder: AuditedResult(open_result(folder), examine(folder)))
+        self._audited = cache(lambda folder: AuditedResult(open_result(folder), examine(_as_typed(folder))))
 
     def checked(self, figure: CitedFigure) -> CheckedFigure:
         """Return the figure with its state."""
         absent = [folder.text for folder in figure.folders if folder.path is None]
-        if figure.declared and (absent or not figure.folders):
+        if figure.declared and figure.declared.origin != "samples" and (absent or not figure.folders):
             return self._as_declared(figure, figure.declared)
         if hindrances := tuple(_hindrances(figure)):
             return CheckedFigure(figure, "not checkable", hindrances)
@@ -116,7 +120,9 @@ class _Page:
         doubtful = tuple(doubts(figure, side.result))
         altered = () if doubtful else tuple(differences(figure, side.result))
         against = tuple(objections(figure, side, self._text))
-        coarse = (f"{figure.value} has too few digits",) if number(figure.value)[1] < FEWEST else ()
+        coarse = (
+            (f"{figure.value} has too few digits",) if number(figure.value)[1] < FEWEST and not figure.bound else ()
+        )
         of_folder = tuple(objection.text for objection in against)
         problems = (*doubtful, *altered, *coarse, *of_folder)
         state = _state(bool(doubtful), bool(altered), bool(coarse), against)
@@ -124,14 +130,16 @@ class _Page:
         fails = not doubtful and (bool(altered) or bool(against))
         lacks = side.audit.verdict.label == "VERIFIED" and any(each.weight == "undisclosed" for each in against)
         words = " --as-deviation" if side.audit.deviations else ""
-        adding = f"recallbench cite {shlex.quote(side.path)}{words}" if lacks else ""
-        return CheckedFigure(figure, state, problems, folder.text, fails, of_folder, adding)
+        adding = f"recallbench cite {shlex.quote(str(side.audit.folder))}{words}" if lacks else ""
+        unaudited = any(each.weight == "not known" for each in against)
+        remedy = conclude_audit(side.audit).next if unaudited and not doubtful else ""
+        return CheckedFigure(figure, state, problems, folder.text, fails, of_folder, adding, remedy)
 
     def _without_folder(self, figure: CitedFigure) -> CheckedFigure:
         """Return the figure as right where the one folder near it has just this, else as without any."""
         row = f"row `{figure.row}`: " if figure.row else ""
         problem = f"{row}no result folder is named for it"
-        if len({folder.path for folder in figure.nearby}) == 1 and number(figure.value)[1] >= SURE:
+        if len({folder.path for folder in figure.nearby}) == 1 and number(figure.value)[1] >= SURE and not figure.bound:
             # By its label, a row may be of another thing.
             between = f"{MEASURE.sub(' ', figure.row)} {figure.between}"
             near = self._against(replace(figure, between=between), figure.nearby[0])
@@ -146,10 +154,12 @@ class _Page:
             return self._in_files(figure, declared)
         if declared.origin == "others":
             return CheckedFigure(figure, "not checkable", (f"of others, as line {declared.line} says",))
-        if declared.has_command:
+        lacking = " and ".join(unmeasured(figure, declared.commands))
+        if declared.commands and not lacking:
             reason = f"no folder is kept; the commands there make it, as line {declared.line} says"
             return CheckedFigure(figure, "no folder named", (reason,))
-        reason = f"line {declared.line} says that commands make it, and none stands there"
+        none = f"none there measures {lacking}" if declared.commands else "none stands there"
+        reason = f"line {declared.line} says that commands make it, and {none}"
         return CheckedFigure(figure, "no folder named", (reason,), fails=True)
 
     def _in_files(self, figure: CitedFigure, declared: Declaration) -> CheckedFigure:
@@ -163,10 +173,15 @@ class _Page:
                 problem = f"there is no file {name}, which line {declared.line} names"
                 return CheckedFigure(figure, "wrong", (problem,), name, fails=True)
             found = data.find(figure)
-            if found.known:
-                state: State = "wrong" if found.problems else "right"
-                return CheckedFigure(figure, state, found.problems, name, fails=bool(found.problems))
-            problems += found.problems
+            if not found.known:
+                problems += found.problems
+                continue
+            if found.problems:
+                return CheckedFigure(figure, "wrong", found.problems, name, fails=True)
+            folder = self._result_at(data.place / found.folder) if found.folder else None
+            if folder is not None:
+                return self._against(figure, NamedFolder(found.folder, folder))
+            return CheckedFigure(figure, "no folder named", (f"as {name} has it, which no audit covers",), name)
         return CheckedFigure(figure, "not checkable", tuple(problems))
 
     def _data_named(self, name: str) -> DataFile | None:
@@ -179,13 +194,23 @@ class _Page:
         # In a link to where the repository is published, the path in it stands behind the branch.
         for tail in ["/".join(steps[i:]) for i in range(len(steps) if "://" in word else 1)]:
             for place in (root / tail for root in self._roots):
-                try:
-                    for folder in (place.resolve(), place.resolve().parent):
-                        if is_result(folder):
-                            return folder
-                except (OSError, ValueError, RuntimeError):
-                    continue
+                if (folder := self._result_at(place)) is not None:
+                    return folder
         return None
+
+    @staticmethod
+    def _result_at(place: Path) -> Path | None:
+        """Return the result folder that a path is, or is a file of."""
+        try:
+            return next(filter(is_result, (place.resolve(), place.resolve().parent)), None)
+        except (OSError, ValueError, RuntimeError):
+            return None
+
+
+def _as_typed(folder: Path) -> Path:
+    """Return a folder as a command here would name it."""
+    here = Path.cwd().resolve()
+    return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
 
 def _state(doubtful: bool, altered: bool, coarse: bool, against: Sequence[Objection]) -> State:
@@ -205,6 +230,8 @@ def _state(doubtful: bool, altered: bool, coarse: bool, against: Sequence[Object
 def _hindrances(figure: CitedFigure) -> Iterator[str]:
     """Yield why the text does not place a figure."""
     measures = {name.measure for name in figure.names}
+    if figure.is_rule:
+        yield "by its words a rule or a target, and no result"
     if not figure.is_value:
         yield f"{figure.value} is not read as the value of a measure"
     if len(measures) != 1:

@@ -58,7 +58,8 @@ class FigureReader:
                 figure.headings = [part.heading for part in section.path if part.heading]
                 figure.declared = section.declared_at(figure.line)
                 figure.nearby = () if figure.folders else beside
-                is_sample = figure.declared is not None and figure.declared.origin == "samples"
+                # Prose is no output: what it says is a claim, whatever is declared.
+                is_sample = figure.in_table and figure.declared is not None and figure.declared.origin == "samples"
                 if not is_sample or any(folder.path for folder in figure.folders):
                     yield figure
 
@@ -66,9 +67,11 @@ class FigureReader:
         """Yield the figures of a passage; `row` is the first cell of a table's row."""
         own = self._folders_in(text)
         for sentence in (_SENTENCE if row is None else _ROW).finditer(text):
-            folders = self._folders_in(sentence[0]) or own or around
+            named = self._folders_in(sentence[0])
+            folders = named or own or around
             for figure in figures_in(self._without_folders(sentence[0])):
-                if figure.is_rule:
+                # With a folder beside it, a rule may be read as what that folder has.
+                if (figure.is_rule and not named) or (figure.is_threshold and not folders):
                     continue
                 # Without a folder, only what is surely the figure of a measure needs one.
                 if not folders and (not figure.names or not figure.is_value or words_not_read(figure)):
@@ -78,7 +81,7 @@ class FigureReader:
                     figure.between = f"{MEASURE.sub(' ', row)} {figure.between}"
                 figure.folders = list({folder.path or folder.text: folder for folder in folders}.values())
                 figure.line = line + text.count("\n", 0, sentence.start() + figure.start)
-                figure.row = row or ""
+                figure.row, figure.in_table = row or "", row is not None
                 yield figure
 
     def _folders_in(self, text: str) -> list[NamedFolder]:
@@ -93,7 +96,7 @@ class FigureReader:
     def _named_near(self, section: Section) -> _Folders:
         """Return the folders, which are there, in this section, else in the nearest above it that names any."""
         for part in section.path:
-            if named := [folder for folder in self._folders_in(part.text + part.code) if folder.path]:
+            if named := [folder for folder in self._folders_in("\n".join([part.text, *part.code])) if folder.path]:
                 return named
         return ()
 
@@ -122,9 +125,9 @@ class FigureReader:
 
     def _read_rows(self, rows: Sequence[SyntaxTreeNode], outer: _Folders) -> Iterator[CitedFigure]:
         table = [[text_of(cell).strip() for cell in row.children] for row in rows]
-        if table[0] and IS_A_RULE.fullmatch(table[0][0]):
-            return
         texts = ["\n".join(cells) for cells in table]
+        if table[0] and IS_A_RULE.fullmatch(table[0][0]) and not self._folders_in("\n".join(texts)):
+            return
         # Chance and ceiling belong to the systems beside whose rows they stand.
         inside, beside = self._folders_in("\n".join(texts)), self._beside(texts, outer)
         for row, cells in list(zip(rows, table, strict=True))[1:]:

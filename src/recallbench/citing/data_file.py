@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recallbench.citing.figure_grammar import CitedFigure, without_names
-from recallbench.citing.printed_number import count, is_same, number
+from recallbench.citing.printed_number import count, holds, is_same, number
 from recallbench.citing.publication import read_text
 from recallbench.errors import InputError
 
@@ -26,6 +26,8 @@ class RowFinding:
     known: bool
     """Whether the words around the figure tell which row is meant."""
     problems: tuple[str, ...] = ()
+    folder: str = ""
+    """The result folder that the row names, from the file's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,8 @@ class DataFile:
     """The rows of a file; what a row is of stands in its first columns, before any with numbers."""
 
     name: str
+    place: Path
+    """The folder that it lies in."""
     keys: tuple[str, ...]
     rows: tuple[Row, ...]
 
@@ -54,7 +58,7 @@ class DataFile:
             keys.append(column)
         if not keys:
             raise _no_data(file, "numbers in the first column")
-        return cls(file.name, tuple(keys), tuple(table))
+        return cls(file.name, file.parent, tuple(keys), tuple(table))
 
     def find(self, figure: CitedFigure) -> RowFinding:
         """Compare value, interval and n with those of the row that the words around the figure name."""
@@ -68,7 +72,8 @@ class DataFile:
         problems = [self._problems(row, measure, figure) for row in rows]
         if any(problems) and not all(problems):
             return RowFinding(False, (f"the text names {len(rows)} rows of {self.name} for it",))
-        return RowFinding(True, problems[0] if problems else ())
+        folders = {row.get("folder", "") for row in rows}
+        return RowFinding(True, problems[0] if problems else (), folders.pop() if len(folders) == 1 else "")
 
     def _named(self, key: str, figure: CitedFigure, rows: Sequence[Row]) -> set[str]:
         """Return the values of a column that the nearest words name; a longer name hides the shorter in it."""
@@ -93,8 +98,9 @@ class DataFile:
         if value is None:
             return (f"{self.name} has no {column} for {name}",)
         problems = []
-        if not is_same(value, figure.value):
-            problems.append(f"{self.name} has {value:.{max(4, number(figure.value)[1])}f} for {name}")
+        if not holds(value, figure.bound, figure.value):
+            but = f", which is not {figure.bound} {figure.value}" if figure.bound else ""
+            problems.append(f"{self.name} has {value:.{max(4, number(figure.value)[1])}f} for {name}{but}")
         ends = [_float(row.get(f"{column} {end}", "")) for end in ("low", "high")]
         if figure.interval and None not in ends and not all(map(is_same, ends, figure.interval)):
             low, high = (f"{end:.4f}" for end in ends if end is not None)

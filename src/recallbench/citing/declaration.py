@@ -14,8 +14,11 @@ FORM = "<!-- recallbench: figures from commands|others|samples|FILE.csv -->"
 _COMMENT = re.compile(r"<!--\s*recallbench:(?P<text>.*?)-->", re.DOTALL)
 _FIGURES = re.compile(r"\s*figures from\s+(?P<origin>\S.*?)\s*", re.DOTALL)
 _DATA = (".csv", ".json")
+_COMMENTED = re.compile(r"(?:^|\s+)#.*")
+_VARIABLE = re.compile(r"\$[{\w]")
+_OTHER_COMMAND = re.compile(r"\s*(?:\$\s+)?(?:\w+=\S*\s+)*(?:\S*/)?recallbench\s|\s*$")
 _MAKES_FIGURES = re.compile(
-    r"(?m)^\s*(?:\$\s+)?(?:\w+=\S*\s+)*(?:\S*/)?(?:recallbench\s+(?:run|evaluate|score|repeat|versions|grow|latency|sweep"
+    r"\s*(?:\$\s+)?(?:\w+=\S*\s+)*(?:\S*/)?(?:recallbench\s+(?:run|evaluate|score|repeat|versions|grow|latency|sweep"
     r"|matrix|table|compare|multiverse)\b|python3?\s+\S*\.py\b|scripts/\S+)"
 )
 
@@ -28,8 +31,8 @@ class Declaration:
     origin: Origin
     files: tuple[str, ...] = ()
     """The data files as the text names them, where the figures are from files."""
-    has_command: bool = False
-    """Whether a command that makes figures stands where it holds, or under the headings above."""
+    commands: str = ""
+    """The commands that make figures where it holds, and under the headings above."""
 
 
 def declaration(text: str, line: int) -> Declaration | None:
@@ -52,6 +55,13 @@ def declaration(text: str, line: int) -> Declaration | None:
     )
 
 
-def makes_figures(code: str) -> bool:
-    """Return whether a block of code holds a command that measures something."""
-    return _MAKES_FIGURES.search(code) is not None
+def measuring(code: str) -> str:
+    """Return the commands of a block of code that measure something, without comments, a line for each.
+
+    Where one takes what it measures from a variable, so that the lines around it tell, those are returned too.
+    """
+    lines = [_COMMENTED.sub("", line) for line in re.sub(r"\\\n\s*", " ", code).splitlines()]
+    found = [line for line in lines if _MAKES_FIGURES.match(line)]
+    if any(_VARIABLE.search(line) for line in found):
+        found = [line for line in lines if line in found or not _OTHER_COMMAND.match(line)]
+    return "\n".join(found)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, cast
 
 from recallbench.citing.declaration import Declaration
-from recallbench.citing.rule_words import is_rule
+from recallbench.citing.rule_words import Bound, bound, is_achieved, is_rule, without_comparison
 from recallbench.protocol.frozen import load
 from recallbench.scoring.measures.mrr import Mrr
 from recallbench.scoring.measures.registry import OTHERS, measure_names, measures_called, name_pattern
@@ -52,7 +52,7 @@ _NO_SHARE = re.compile(r"[\s:=(]*(?:is\s+)?(?P<number>\d+(?:[.,/]\d+)*)(?!\w)")
 _READS_BACKWARDS = re.compile(r"(?:^|\b(?:reach|ha|achiev|get|show|scor|measur)\w*)\W*$", re.IGNORECASE)
 """The words before a value whose measure is named right behind it."""
 _JOINING = re.compile(
-    r"[\s\d.,:=()*'\"%]+|[–—-](?=\s)|\b(?:is|was|are|of|at|on|for|in|the|our|now|reache[sd]|has|value|score|result"
+    r"[\s\d.,:=()*'\"%]+|[–—-](?=\s)|\b(?:is|was|are|of|at|on|for|in|the|our|that|now|reache[sd]|has|value|score|result"
     r"|estimate|mean|average|overall|all|total|pooled|questions)\b",
     re.IGNORECASE,
 )
@@ -109,12 +109,17 @@ class CitedFigure:
     sentence: str = ""
     interval: tuple[str, ...] = ()
     count: str = ""
+    bound: Bound = ""
+    """How the value is said to stand to the number, where it is not said to be that number."""
     is_rule: bool = False
     """It is a threshold or a target, which claims nothing of a result."""
+    is_threshold: bool = False
+    """It is a bound of which nobody says that it was reached: a rule too, unless it is one of a folder."""
     line: int = 0
     folders: Sequence[NamedFolder] = ()
     row: str = ""
     """The label of its row in a table."""
+    in_table: bool = False
     section: str = ""
     """All that stands under the same heading."""
     around: str = ""
@@ -133,7 +138,7 @@ def figures_in(sentence: str) -> list[CitedFigure]:
     for clause in _CLAUSE.finditer(sentence):
         inside = _figures_of_clause(sentence, *clause.span())
         for figure in inside:
-            figure.is_rule = _is_rule(figure, sentence, clause.start())
+            _read_rule(figure, sentence, clause.start())
             figure.clause, figure.sentence, figure.is_alone = clause[0], sentence, len(inside) == 1
             count = _COUNT.search(sentence, figure.start, clause.end()) or _COUNT.search(sentence, 0, figure.start)
             figure.count = count["count"] if count else ""
@@ -141,10 +146,15 @@ def figures_in(sentence: str) -> list[CitedFigure]:
     return figures
 
 
-def _is_rule(figure: CitedFigure, sentence: str, start: int) -> bool:
-    """Return whether a figure is a threshold or a target by the words before, between or behind."""
+def _read_rule(figure: CitedFigure, sentence: str, start: int) -> None:
+    """Note whether a figure is a threshold, a target or a bound by the words before, between or behind."""
     before = figure.before if figure.names and figure.between else sentence[start : figure.start]
-    return is_rule(before, figure.between, sentence[figure.start + len(figure.value) :])
+    behind = sentence[figure.start + len(figure.value) :]
+    figure.is_rule = is_rule(before, figure.between, behind)
+    figure.bound = bound(before, figure.between, behind)
+    if figure.bound:
+        figure.is_threshold = not is_achieved(before, figure.between)
+        figure.before, figure.between = without_comparison(figure.before), without_comparison(figure.between)
 
 
 def _figures_of_clause(sentence: str, start: int, end: int) -> list[CitedFigure]:
@@ -160,8 +170,9 @@ def _figures_of_clause(sentence: str, start: int, end: int) -> list[CitedFigure]
             # A value right before its measure; one behind the measure could as well be meant.
             for figure in behind:
                 figure.is_single = False
-            if not behind and _READS_BACKWARDS.search(sentence[start : ahead[-1].start]):
-                ahead[-1].names, ahead[-1].between = names, ""
+            before = sentence[start : ahead[-1].start]
+            if not behind and (_READS_BACKWARDS.search(before) or bound(before, "", "")):
+                ahead[-1].names, ahead[-1].between, ahead[-1].before = names, "", before
                 if interval := _INTERVAL.search(sentence, mention.end(), end):
                     ahead[-1].interval = _ends(interval[0])
         figures, ahead = figures + behind, []

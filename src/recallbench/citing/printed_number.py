@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import re
+from collections.abc import Callable
+
+from recallbench.citing.rule_words import Bound
 
 FEWEST = 2
 """Decimals that a figure needs: with fewer, 0.95 and 1 are the same."""
@@ -19,6 +23,22 @@ def is_same(stated: float | None, printed: str) -> bool:
     """Return whether a text prints this number, rounded."""
     value, digits = number(printed)
     return stated is not None and abs(stated - value) <= 0.5 * 10.0**-digits + 1e-9
+
+
+def holds(stated: float | None, bound: Bound, printed: str) -> bool:
+    """Return whether a text prints this number, or a bound that it keeps as reports print it, with four decimals."""
+    if stated is None or not bound:
+        return is_same(stated, printed)
+    value, digits = number(printed)
+    return _COMPARES[bound](round(stated, max(4, digits)), value)
+
+
+_COMPARES: dict[Bound, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    ">": operator.gt,
+    "<=": operator.le,
+    "<": operator.lt,
+}
 
 
 def count(text: str) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from markdown_it.tree import SyntaxTreeNode
 
-from recallbench.citing.declaration import Declaration, declaration, makes_figures
+from recallbench.citing.declaration import Declaration, declaration, measuring
 from recallbench.citing.figure_grammar import MEASURE, SHARE
 
 _INLINE = ("inline", "link", "strong", "em")
@@ -19,6 +19,8 @@ _COMMAND = re.compile(
     re.DOTALL,
 )
 """What is typed rather than said, in code marks."""
+_BOUND = re.compile(rf"{MEASURE.pattern}\s*(?:[<>]=?|[≤≥])\s*{SHARE.pattern}", re.IGNORECASE)
+"""A measure and its bound, which is a rule or a claim by the words around it."""
 
 
 @dataclass(slots=True)
@@ -44,9 +46,9 @@ class Section:
         return "\n".join(map(text_of, self.blocks))
 
     @property
-    def code(self) -> str:
+    def code(self) -> list[str]:
         """Return its code blocks."""
-        return "".join(f"\n{block.content}" for block in self.blocks if block.type in _CODE)
+        return [block.content for block in self.blocks if block.type in _CODE]
 
     def declared_at(self, line: int) -> Declaration | None:
         """Return what is declared of the figures of a line."""
@@ -76,7 +78,10 @@ def sections_of(blocks: Iterable[SyntaxTreeNode]) -> list[Section]:
         above.append(section)
     for section in sections:
         section.declared = [
-            replace(one, has_command=any(makes_figures(part.code) for part in reach[one.line]))
+            replace(
+                one,
+                commands="\n".join(filter(None, (measuring(block) for part in reach[one.line] for block in part.code))),
+            )
             for one in section.declared
         ]
     return sections
@@ -104,7 +109,7 @@ def text_of(node: SyntaxTreeNode) -> str:
 
 def _without_figures_of_commands(code: str) -> str:
     """Return the text between code marks, with spaces for the measures and numbers of what is a command or a rule."""
-    if not _COMMAND.search(code):
+    if not _COMMAND.search(code) or _BOUND.fullmatch(code.strip()):
         return code
     for form in (MEASURE, SHARE):
         code = form.sub(lambda match: " " * len(match[0]), code)

@@ -25,9 +25,9 @@ EXAMPLES = (
     "benchmarks/locomo/results/0.20.0_20261101; recallbench cite --check README.md docs; recallbench cite --template."
     "\n\n"
     "A text says where figures without a folder are from in a comment, which holds up to the end of its section: "
-    "<!-- recallbench: figures from data/cells.csv --> (a table beside the text, which they are compared with), or "
-    "commands (those that stand there), others (who published them elsewhere) or samples (of output: no claims) in its "
-    "place.\n\n"
+    "<!-- recallbench: figures from data/cells.csv --> (a table beside the text, which they are compared with: right "
+    "only where its row names a result folder that is there), or commands (which stand there and measure the corpus "
+    "that is named), others (who published them elsewhere) or samples (tables of output: no claims) in its place.\n\n"
 )
 _FOR_A_FOLDER = ("previous", "as_deviation", "history")
 
@@ -45,7 +45,7 @@ _FOR_A_FOLDER = ("previous", "as_deviation", "history")
     option("history", "Where deviations are on record [default: the HISTORY.md nearest above the folder].", type=PATH),
     flag("template", "Print the protocol's own form of a citation, filled from the folder where one is named."),
     flag("check", "Compare every figure of these texts with the folder that the text names for it."),
-    flag("strict", "With --check: exit 1 for every figure that was not compared with anything, too."),
+    flag("strict", "With --check: exit 1 for every figure that is not right."),
     option("corpus-file", "The dataset, for the audit; repeat it for several.", multiple=True, type=PATH),
     *options.FORMAT,
     flag("markdown", "The same as --format markdown: measures, folders and hashes in code marks.", ALIAS + "markdown"),
@@ -69,9 +69,10 @@ def cite(
 
     The result is audited first. With --check, every figure in release notes, READMEs and folders of Markdown is
     compared with the folder that the text names for it, and is one of: right; right but undisclosed (the text lacks
-    what a citation has to tell); wrong; not checkable; no folder named. Thresholds, targets and sample output are no
-    claims. Exits with 1 for what is wrong, undisclosed, without a folder and without a word on where it is from, or
-    of a folder that can't be audited here; with --strict for all that is not right.
+    what a citation has to tell); wrong; not checkable; no folder named. Where a folder is named, a bound such as "at
+    least .95" is held to it; thresholds and targets without one are no claims, nor is sample output. Exits with 1 for
+    what is wrong, undisclosed, without a folder and without a word on where it is from, or of a folder that can't be
+    audited here; with --strict for all that is not right.
     """
     from recallbench.cli.bars import listener
     from recallbench.errors import UsageError
