@@ -355,10 +355,10 @@ def test_a_sweep_is_printed_in_every_format(tmp_path: Path) -> None:
     assert [row["point"] for row in rows] == ["p1", "p2", "p3", "baseline"]
     page = recallbench(*words, "markdown", cwd=tmp_path).stdout
     said = "Take p2 (set.hidden = 0): held-out recall_any@10"
-    assert page.startswith("# Sweep tune on labelled/team: 4 points\n\nChosen by 120 questions")
+    assert page.startswith("# Sweep tune on team: 4 points\n\nChosen by 120 questions")
     assert page.splitlines()[-1].startswith(f"**{said}")
     report = max((tmp_path / "out").iterdir(), key=lambda path: path.stat().st_mtime_ns) / "report.md"
-    assert report.read_text().startswith(f"# Sweep tune on labelled/team: 4 points\n\n{said}")
+    assert report.read_text().startswith(f"# Sweep tune on team: 4 points\n\n{said}")
     web = recallbench(*words, "html", cwd=tmp_path).stdout
     assert web.startswith("<!DOCTYPE html>")
     assert web.count(said) == 1

@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.errors import UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import system
@@ -152,7 +152,7 @@ def why_apart(first: Metrics, other: Metrics) -> str:
 
 def _in_words(part: UnlikePart) -> str:
     """Return a difference for people, with the beginnings of hashes."""
-    words = short_names(f"{part.what}: {part.first} against {part.second}")
+    words = plain_names(f"{part.what}: {part.first} against {part.second}")
     return _SHA256.sub(lambda digest: digest[0][:12], words)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.escaping import markdown as escaped
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import figure, share
@@ -47,7 +47,7 @@ def opening(comparison: Comparison) -> list[str]:
     return [
         f"A: {_side(comparison.first)}",
         f"B: {_side(comparison.second)}",
-        *map(short_names, comparison.basis),
+        *map(plain_names, comparison.basis),
         f"{comparison.n} question{'s' if comparison.n != 1 else ''} counted, {dependent}; difference is B minus A",
         *_difference_lines(comparison.unlike),
         *(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from recallbench.addresses import recorded_name
-from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.corpora.records import Corpus, Haystack
 from recallbench.corpora.registry import facts, find_entry, open_corpus
 from recallbench.embedding.embedder import Embedder
@@ -246,9 +246,9 @@ def _check_time(options: Options) -> None:
     timed = find_entry(options.corpus).timed
     if options.time == "ignored" and not timed:
         raise UsageError(
-            f"{short_names(options.corpus)} does not say what came before a question, so there is no time to ignore",
+            f"{plain_names(options.corpus)} does not say what came before a question, so there is no time to ignore",
             expected="--time ignored with a corpus whose questions see what was said before them, such as realmem",
-            found=f"--time ignored with {short_names(options.corpus)}",
+            found=f"--time ignored with {plain_names(options.corpus)}",
             remedy="leave out --time",
         )
     if timed and options.time == "kept" and options.pooled:

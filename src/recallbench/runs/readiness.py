@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from recallbench.citing.publication import read_text
-from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.embedding.registry import encoder_status, form_of
 from recallbench.errors import Blocked, RecallBenchError
 from recallbench.protocol.deviations import Deviation
@@ -75,7 +75,7 @@ def readiness(options: Options) -> tuple[ReadinessRow, ...]:
         _disk(plan),
         _folder(plan),
         _git(options),
-        *(ReadinessRow("deviation", "note", short_names(str(deviation))) for deviation in deviations),
+        *(ReadinessRow("deviation", "note", plain_names(str(deviation))) for deviation in deviations),
         *_history(plan, deviations),
         *_work(plan),
     )

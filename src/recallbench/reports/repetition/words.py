@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.escaping.markdown import code, inline, opening
 from recallbench.reports.cells import figure
 from recallbench.reports.repetition.document import JSON, Repetition
@@ -17,7 +17,7 @@ def title(repetition: Repetition) -> str:
     cold = sum(pass_.state == "cold" for pass_ in repetition.passes)
     warm = len(repetition.passes) - cold
     return (
-        f"{short_names(repetition.corpus)}: {cold} cold runs and {warm} warm passes of {repetition.store} "
+        f"{plain_names(repetition.corpus)}: {cold} cold runs and {warm} warm passes of {repetition.store} "
         f"with {repetition.embedder}; {repetition.version}"
     )
 
@@ -40,7 +40,7 @@ def findings(repetition: Repetition) -> list[str]:
 def conditions(repetition: Repetition) -> list[str]:
     """Return how runs were repeated, and which sources of spread that leaves out."""
     return [
-        f"protocol {repetition.protocol}; {repetition.n} questions of {short_names(repetition.corpus)}",
+        f"protocol {repetition.protocol}; {repetition.n} questions of {plain_names(repetition.corpus)}",
         f"deviations: {'; '.join(repetition.deviations) or 'none'}",
         *circumstances(repetition),
     ]

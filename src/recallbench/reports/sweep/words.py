@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.reports.time.visible import ignored_sentence
 from recallbench.results.environment import recorded_load
 from recallbench.results.sweep.document import (
@@ -25,7 +25,7 @@ GATES_CHOOSE = "Gates choose by the tuning questions, where of many points one m
 def title(document: SweepDocument) -> str:
     """Return the sweep and its corpus in a line."""
     count = len(document.points)
-    return f"Sweep {document.name} on {short_names(document.corpus)}: {count} point{'s' if count != 1 else ''}"
+    return f"Sweep {document.name} on {plain_names(document.corpus)}: {count} point{'s' if count != 1 else ''}"
 
 
 def header(document: SweepDocument) -> str:
