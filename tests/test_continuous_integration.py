@@ -182,7 +182,7 @@ def test_the_sweep_posts_its_table_and_its_picture_also_where_no_point_keeps_the
     for name in ("Merged code", "Sweep", "Job summary", "Comment"):
         assert shell(by_step[name], checkout, **env).returncode == 0, name
     summary = (checkout / "summary.md").read_text()
-    assert "# Sweep tune on labelled/recall-set: 4 points" in summary
+    assert "# Sweep tune on recall-set: 4 points" in summary
     assert "```mermaid\nxychart-beta\n" in summary
     assert "| p1 | 0 | " in summary
     assert (checkout / "gh.txt").read_text().splitlines()[:3] == ["pr", "comment", "7"]
