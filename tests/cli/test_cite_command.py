@@ -363,8 +363,8 @@ def test_where_an_audit_lacks_its_data_its_own_remedy_is_next(tmp_path: Path) ->
     code, out, _ = cited(tmp_path, "--check", "NOTES.md")
     assert code == 1
     next_ = out.splitlines()[-1].partition("; next: ")[2]
-    assert next_ == "recallbench audit 'of ours/r' --corpus-file FILE"
-    words = shlex.split(next_.replace("FILE", "elsewhere"))
+    assert next_ == "recallbench audit 'of ours/r' --corpus-file FOLDER"
+    words = shlex.split(next_.replace("FOLDER", "elsewhere"))
     assert recallbench(*words[1:], cwd=tmp_path).returncode == 0
 
 

@@ -12,7 +12,8 @@ def standing(name: str, value: float, letters: str) -> StandingPart:
 
 
 def told(*standings: StandingPart, apart: int = 0) -> str:
-    others = [ApartPart.model_construct(name=f"x{n}") for n in range(apart)]
+    figures = [EstimatePart.model_construct(value=0.5)]
+    others = [ApartPart.model_construct(name=f"x{n}", estimates=figures) for n in range(apart)]
     document = Standings.model_construct(measures=["recall_any@10"], standings=list(standings), apart=others)
     return str(conclusion(document))
 
@@ -78,6 +79,8 @@ def test_a_verdict_is_told_of_what_the_protocol_speaks_of() -> None:
     known, own = judged("bm25", "VERIFIED", labelled=True), judged("mine", "UNVERIFIED", labelled=False)
     assert shown(known, known) == ([], ["Verdict when written: VERIFIED."], "VERIFIED,VERIFIED")
     assert shown(own, own) == ([], [], ",")
-    assert shown(known, own) == (["VERIFIED", ""], [], "VERIFIED,")
+    assert shown(known, own) == ([], [], ",")
+    other = judged("exact", "UNVERIFIED", labelled=True)
+    assert shown(known, other) == (["VERIFIED", "UNVERIFIED"], [], "VERIFIED,UNVERIFIED")
     assert "labelled" not in own.model_dump()
     assert own.model_dump()["verdict"] == "UNVERIFIED"

@@ -45,11 +45,6 @@ class StandingPart(DocumentPart):
     settings: dict[str, str] = Field(description="those that several state and that differ between them")
     note: str = Field(description="what to know of its figures; empty for nothing")
 
-    @property
-    def told_verdict(self) -> str:
-        """The verdict as readers are told it; empty where nobody looks for one."""
-        return self.verdict if self.labelled else ""
-
 
 class ControlPart(DocumentPart):
     name: Literal["ceiling", "BM25", "static", "chance"]
@@ -103,9 +98,9 @@ def table(standings: Standings) -> Table:
             standing.version or "–",
             standing.embedder or "–",
             *standing.settings.values(),
-            standing.told_verdict,
+            verdict,
         ]
-        for standing in standings.standings
+        for standing, verdict in zip(standings.standings, _told_verdicts(standings), strict=True)
     ]
     for control in standings.controls:
         first, *rest = map(figure, control.values)
@@ -142,9 +137,9 @@ def sheet(standings: Standings) -> Table:
             standing.version,
             standing.embedder,
             *standing.settings.values(),
-            standing.told_verdict,
+            verdict,
         ]
-        for standing in standings.standings
+        for standing, verdict in zip(standings.standings, _told_verdicts(standings), strict=True)
     ]
     for control in standings.controls:
         values = [cell for value in control.values for cell in (_digits(value), "", "")]
@@ -172,8 +167,14 @@ def _digits(value: float | None) -> str:
 
 def _common_verdict(standings: Standings) -> str:
     """Return what all systems were called when they were written; empty where they differ or none is told."""
-    verdicts = {standing.told_verdict for standing in standings.standings}
+    verdicts = set(_told_verdicts(standings))
     return verdicts.pop() if len(verdicts) == 1 else ""
+
+
+def _told_verdicts(standings: Standings) -> list[str]:
+    """Return the verdict of each system as readers are told it; empty beside a system of which nobody looks for one."""
+    labelled = all(standing.labelled for standing in standings.standings)
+    return [standing.verdict if labelled else "" for standing in standings.standings]
 
 
 def apart_table(standings: Standings) -> Table:
