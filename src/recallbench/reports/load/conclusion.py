@@ -32,7 +32,7 @@ def conclusion(
     else:
         place = "DIR" if folder is None else quote(str(folder))
         again = next_levels(document, untold, command or stated_command(document))
-        then = again or f"hold that p95 in CI: recallbench gate --latency {place}"
+        then = again or f"hold it in CI: recallbench gate --latency {place}"
     if not document.finished:
         ended = f"Ended early ({shortened(document.why_ended, 80)})"
         return Conclusion(ended, "the levels above are whole", then, tone="open")
@@ -114,10 +114,10 @@ def _doubts(document: LatencyDocument, untold: Sequence[SaturationPart]) -> Iter
     total = len(document.rows)
     if _impossible(document):
         yield "answers come faster than a round trip without work"
-    if any(not row.machine.quiet for row in document.rows):
-        yield "the machine was busy, so don't rely on the times"
     if untold:
         yield f"no p95 can be told: {why_untold(document, untold[0])}"
+    if any(not row.machine.quiet for row in document.rows):
+        yield "the machine was busy, so don't rely on the times"
     if void := sum(row.void for row in document.rows):
         yield f"{void} of {total} levels {'is' if void == 1 else 'are'} void"
     opened = [row for row in document.rows if row.rate is not None]

@@ -45,7 +45,7 @@ def next_levels(document: LatencyDocument, untold: Sequence[SaturationPart], com
         asked = command.again(
             "--at", rates=f"{float(f'{share * _capacity(document, untold[0].size):.2g}'):.10g}", **still
         )
-        return asked if still else f"ask at {share:.0%} of it: {asked}"
+        return f"ask at {share:.0%} of it: {asked}"
     if still:
         return command.again(**still)
     if not document.finished:

@@ -161,15 +161,16 @@ def _shown(document: SweepDocument) -> str:
 
 def _doubts(document: SweepDocument, chosen: SweepPointPart) -> Iterator[str]:
     """Yield the reasons to doubt the choice, the gravest first."""
-    choice, split = document.choice, document.split
+    choice, split, worse = document.choice, document.split, _is_worse(document)
     undecided, same = _is_undecided(document, chosen), _is_baseline(document, chosen)
-    if not choice.missed and (seen := [gate.gate for gate in choice.gates if gate.kept is False]):
+    if not (choice.missed or worse) and (seen := [gate.gate for gate in choice.gates if gate.kept is False]):
         yield f"{listed(seen, 1)} is not shown"
     if split is None:
         yield "no question is held out"
-    if not _is_compared(document) and not any(point.dropped_after is not None for point in document.points):
+    raced = any(point.dropped_after is not None for point in document.points)
+    if not (_is_compared(document) or raced or worse):
         yield "no other point could be chosen"
-    if not (choice.shown or undecided or _is_worse(document)):
+    if not (choice.shown or undecided or worse):
         yield "it was only seen best, perhaps by luck"
     if split is not None and not split.chooses and not undecided:
         yield "the questions are too few to choose by"
@@ -180,5 +181,5 @@ def _doubts(document: SweepDocument, chosen: SweepPointPart) -> Iterator[str]:
         elif choice.gain_low <= 0 <= choice.gain_high:
             yield f"that it differs from the {BASELINE} is not shown"
     load = recorded_load(document.environment)
-    if load and not load.quiet and not undecided:
+    if load and not load.quiet and not (undecided or worse):
         yield "the machine was busy, so don't rely on the times"
