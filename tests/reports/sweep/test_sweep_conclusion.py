@@ -281,5 +281,3 @@ def test_a_point_of_your_own_data_is_measured_by_evaluate() -> None:
     document = swept(corpus=f"labelled/team@{'0' * 64}")
     command = "recallbench evaluate 'my team' --store pgvector --set ef_search=40"
     assert applied(document, document.points[0], ("my team",), Path("tune.toml")) == command
-    into = applied(document, document.points[0], ("my team",), Path("tune.toml"), "my results")
-    assert into == f"{command} --folder 'my results'"
