@@ -61,7 +61,7 @@ def test_a_run_in_which_all_went_right() -> None:
         ({"saturated": 0.3}, "for 30.0% of them any order would do", "open"),
         (
             {"saturated": 1.0},
-            "any order would: none has more to find in; MRR tells more: 0.1157 against 0.2206 by chance",
+            "any order would: so few are there; MRR tells more: 0.1157 against 0.2206 by chance",
             "open",
         ),
         ({"value": 0.97, "design_effect": 6.0}, "its interval is too short: few conversations decide", "open"),

@@ -187,7 +187,7 @@ def _doubts(measured: Measured) -> Iterator[tuple[str, Tone]]:
 def _doubts_of_figure(metrics: Metrics, estimate: EstimatePart) -> Iterator[tuple[str, Tone]]:
     value, chance, retrieval = estimate.value or 0.0, estimate.chance, metrics.retrieval
     if estimate.saturated == 1:
-        yield f"any order would: none has more to find in{_of_order(metrics)}", "open"
+        yield f"any order would: so few are there{_of_order(metrics)}", "open"
         return
     if chance is not None and (value if estimate.low is None else estimate.low) <= chance:
         yield "that is no more than chance would find", "open" if value > chance else "bad"
