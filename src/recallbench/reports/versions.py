@@ -174,7 +174,7 @@ def conclusion(versions: Versions, results: Mapping[str, Path]) -> Conclusion:
     lost = [f"{failed[0]}, nor {len(failed) - 1} more" if len(failed) > 1 else failed[0]] if failed else []
     if not versions.pairs:
         alone = f"Only {measured[0]} was measured, so nothing is compared"
-        return Conclusion(alone, *lost, next="name another version that the server offers", tone="open")
+        return Conclusion(alone, "".join(lost), "name another version that the server offers", tone="open")
     telling = [pair for pair in versions.pairs if _told(pair)]
     chosen = telling[0] if telling else max(versions.pairs, key=lambda pair: abs(pair.difference))
     compare = " ".join(quote(str(results[name])) for name in (chosen.before, chosen.after))
