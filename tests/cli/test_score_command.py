@@ -68,8 +68,8 @@ def test_the_last_line_says_what_was_found_and_what_to_do(folder: Path) -> None:
     write(folder, "worse.json", json.dumps({q: ["x", "a"] for q in many}))
     assert conclusion(folder, "--run", "worse.json", "--gold", "many.json", "--k", "2") == (
         "The first 2 hits hold 100% of what is relevant (recall_frac@2 1.0000, 95% 0.9124 to 1.0000, 40 queries); "
-        "the interval says how far the figure for all queries of this sort may lie from it; "
-        "next: recallbench score worse.json --gold many.json --k 2 --compare OTHER, to see who finds more"
+        "the interval says how far off that may be; "
+        "next: recallbench score worse.json --gold many.json --k 2 --compare OTHER"
     )
     words = ("--run", "many.json", "--gold", "many.json", "--k", "2", "--compare", "worse.json")
     assert conclusion(folder, *words) == (
