@@ -53,12 +53,11 @@ class Finite(click.FloatRange):
 
 
 def _in_words(bounds: click.IntRange | click.FloatRange) -> str:
-    """Return a range as a sentence has it, for help and errors."""
-    low = f"{'above' if bounds.min_open else 'from'} {bounds.min:,}" if bounds.min is not None else ""
+    """Return a range that begins somewhere, as a sentence has it, for help and errors."""
+    low = f"{'above' if bounds.min_open else 'from'} {bounds.min:,}"
     if bounds.max is None:
         return low if bounds.min_open else f"{low} on"
-    high = f"{'below' if bounds.max_open else 'to'} {bounds.max:,}"
-    return f"{low} {'and ' if bounds.min_open and not bounds.max_open else ''}{high}".strip()
+    return f"{low}, up to {bounds.max:,}" if bounds.min_open else f"{low} to {bounds.max:,}"
 
 
 class Command(click.Command):
