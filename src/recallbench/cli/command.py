@@ -26,7 +26,8 @@ OF_STORE = "of_store"
 """The attribute of options that stores declare."""
 FORMER = "former_"
 """What the parameter of an option begins with that is the former name of another; the other one's name follows."""
-EPILOG = f"{VARIABLES} With --config it is also a key of a TOML file."
+WORDS = "`recallbench --help` explains the words, such as haystack and protocol."
+EPILOG = f"{VARIABLES} With --config it is also a key of a TOML file. {WORDS}"
 
 
 class Whole(click.IntRange):

@@ -13,9 +13,9 @@ from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Part, Table
 
 
-@command(*options.FORMAT, epilog="")
+@command(*options.FORMAT, epilog="Examples: recallbench corpora; recallbench run canary-locomo --store bm25.")
 def corpora(format: Format) -> int:
-    """List the corpora."""
+    """List the corpora, with their size and licence."""
     from recallbench.corpora.labelled_sets.hub_set import known_sets
     from recallbench.corpora.labelled_sets.hub_tasks import tasks_of
     from recallbench.corpora.registry import ALL, CORPORA, GROUPS, facts
@@ -51,7 +51,11 @@ def corpora(format: Format) -> int:
     return 0
 
 
-@command(*options.FORMAT, epilog="")
+@command(
+    *options.FORMAT,
+    epilog="Examples: recallbench stores; recallbench run canary-locomo --store pgvector --embedder hash --set "
+    "index=hnsw.",
+)
 def stores(format: Format) -> int:
     """List the stores, and what can be set of each."""
     from recallbench.stores.registry import SCHEMES, STORES, store_class
@@ -78,7 +82,7 @@ def stores(format: Format) -> int:
     return 0
 
 
-@command(options.CACHE_DIR, *options.FORMAT, epilog="")
+@command(options.CACHE_DIR, *options.FORMAT, epilog="Examples: recallbench embedders; recallbench fetch minilm.")
 def embedders(cache_dir: Path | None, format: Format) -> int:
     """List the encoders, and whether each is here."""
     from recallbench.embedding.encoders import ENCODERS
@@ -103,7 +107,9 @@ def embedders(cache_dir: Path | None, format: Format) -> int:
     return 0
 
 
-@command(*options.FORMAT, epilog="")
+@command(
+    *options.FORMAT, epilog="Examples: recallbench measures; recallbench table results/* --measures mrr@50,ndcg@10."
+)
 def measures(format: Format) -> int:
     """List the measures, each with what it counts."""
     import inspect
