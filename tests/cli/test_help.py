@@ -136,7 +136,7 @@ def test_each_help_with_the_variables_says_where_words_are_explained_and_each_bu
             assert "`recallbench --help` explains the words" in told, name
         if not isinstance(command, click.Group) and "Example" not in told:
             without.add(name)
-    assert without == {"audit", "completion", "parity"}
+    assert without == {"audit", "completion"}
 
 
 def test_an_option_of_one_store_says_of_which(tmp_path: Path) -> None:
