@@ -177,7 +177,14 @@ def test_the_lines_stay_short() -> None:
     )
     again = f"recallbench label {folder} --queries questions.txt"
     left = labelled(folder, book, 120, 240, 1982, again)
+    unit = costs.UnitPart.model_construct(
+        what="1,000 queries", running=0.0000123, whole=0.0000456, unpriced=["tokens of prompts", "tokens of answers"]
+    )  # fmt: skip
+    priced = costs.CostDocument.model_construct(
+        per=[unit], currency="USD", date="2026-06-20", prices="those that come along, estimates of their day"
+    )  # fmt: skip
     lines = [
+        costs.conclusion(priced),
         *(log_scores.conclusion(log_scores.LogScores.model_construct(overall=overall, unlabelled=n)) for n in (0, 99)),
         drawn.conclusion(CanaryRecord.model_construct(questions=200, detects=detects, stale_after=None), folder),
         sampled.conclusion(QuerySample(queries, {f"{n}": 99_999 for n in range(20)}, {}), "tenant", Path(file)),

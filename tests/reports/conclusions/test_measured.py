@@ -206,6 +206,21 @@ def test_the_line_stays_short(changed: dict[str, Any]) -> None:
     assert [line for line in lines if len(line) > LONGEST] == []
 
 
+def test_the_line_over_several_stores_stays_short() -> None:
+    results = [named(f"python:mine:Memory{n:02}") for n in range(3)]
+    results = [replace(each, folder=Path(f"r/mine{n}")) for n, each in enumerate(results)]
+    figures = "recall_any@10 0.8354 (0.7598 to 0.8877), 1,982 questions"
+    first, second, _ = (each.metrics.store.name for each in results)
+    for ranked in (
+        Conclusion(f"{first} is first: {figures}", "paired tests tell it apart from all 2 others"),
+        Conclusion(
+            f"{first} and {second} are first, not told apart: {figures}", "paired tests tell c apart", "", "open"
+        ),
+    ):
+        for failed in ([], ["another on canary-longmemeval"]):
+            assert len(str(conclude_several(results, failed, ranked))) <= LONGEST
+
+
 def test_who_is_told_the_labels() -> None:
     assert [of_protocol("locomo", store) for store in ("pgmnemo", "pgvector")] == [True, False]
     assert not of_protocol("canary-locomo", "pgmnemo")

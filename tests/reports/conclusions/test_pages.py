@@ -38,3 +38,11 @@ def test_a_folder_that_was_edited() -> None:
         "recallbench audit c",
         "bad",
     )
+
+
+def test_the_line_stays_short() -> None:
+    long = WrittenPage("results/the-memory-1", "results/the-memory-1.html", unchanged=True, texts=False)
+    edited = WrittenPage("results/the-memory-1", "results/the-memory-1.html", unchanged=False, texts=True)
+    for pages in ([long], [edited], [long, edited], [long, SHOWN]):
+        for with_text in (False, True):
+            assert len(str(conclude_pages(pages, with_text=with_text))) <= 220

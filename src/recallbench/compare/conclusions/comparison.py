@@ -51,10 +51,10 @@ def conclude_comparison(
     altered = list(_altered(comparison))
     if rule is None:
         belief = next(iter((*altered, *_belief(comparison, shown, ways))), "")
-        brief = bool(decided) or len(belief) > SHORT
-        told = _happened(comparison, shown, ways, brief=brief)
-        passed = [] if len(belief) > SHORT and comparison.conditions else [decided]
-        happened = "; ".join(filter(None, (told, *passed)))
+        roomy = len(belief) <= SHORT
+        told = _happened(comparison, shown, ways, brief=bool(decided) or not roomy)
+        # That every rule passes is told where there is room: the exit code says it too.
+        happened = "; ".join(filter(None, (told, decided if roomy or not comparison.conditions else "")))
     else:
         belief = next(iter(altered), "")
         ruled = next((part for part in comparison.measures if part.measure == rule.measure), shown[0])

@@ -59,13 +59,14 @@ def _capacities(document: LatencyDocument) -> list[str]:
     sizes = sorted({part.size for part in document.saturation})
     at = f"At {sizes[-1]}x " if len(sizes) > 1 else ""
     if len(parts) > 1:
-        first, *others = (f"{part.side} {{}}{rate(part.rate)}{{}}" for part in parts)
-        told = [first.format("gives ", " answers a second"), *(other.format("", "") for other in others)]
-        return [at + ", ".join(told)]
+        first, *others = parts
+        told = [f"{first.side} gives {rate(first.rate)} answers a second"]
+        return [at + ", ".join([*told, *(f"{other.side} {rate(other.rate)}" for other in others)])]
     (part,) = parts
     clients = f"{part.clients} client{'s' if part.clients > 1 else ''}"
     store = f"{at}the store" if at else "The store"
-    smallest = f", at {sizes[0]}x {rate(document.saturation[0].rate)}" if at else ""
+    least = min(document.saturation, key=lambda part: part.size)
+    smallest = f", at {least.size}x {rate(least.rate)}" if at else ""
     if not part.reached:
         return [f"{store} gives {rate(part.rate)} answers a second to {clients}{smallest}"]
     return [f"{store} saturates at {rate(part.rate)} answers a second ({clients}){smallest}"]

@@ -57,11 +57,12 @@ def _passes(repetition: Repetition) -> str:
 
 def _moved(judged: Sequence[tuple[BandPart, float]], passes: str) -> str:
     """Return how far each measure moves."""
-    moves = [f"{band.measure} {{}}by {apart:.4f}" for band, apart in judged if apart > 0]
+    moves = [(band.measure, apart) for band, apart in judged if apart > 0]
     if not moves:
         return f"{passes} rank differently, but keep their {' and '.join(band.measure for band, _ in judged)}"
-    verbs = ["moves ", *[""] * (len(moves) - 1)]
-    return f"{' and '.join(move.format(verb) for move, verb in zip(moves, verbs, strict=True))} over {passes}"
+    (first, most), *others = moves
+    more = "".join(f" and {measure} by {apart:.4f}" for measure, apart in others)
+    return f"{first} moves by {most:.4f}{more} over {passes}"
 
 
 def _banded(moved: str, judged: Sequence[tuple[BandPart, float]]) -> str:
