@@ -59,8 +59,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("gate",),
         ("drift", "a", "b"),
         ("evaluate", "team", *OWN, "--out", "o", "-q"),
-        ("audit", "a"),
-        ("audit", "team_a"),
+        ("audit", "a", "team_a"),
     ],
     ids=lambda words: " ".join(words[:1]),
 )
