@@ -169,7 +169,7 @@ def _short_form(path: Path, corpus: str) -> Iterator[LabelledQuery]:
     for number, record in objects(path):
         reader = FieldReader(corpus, path.name, f"line {number}")
         line, own = f"q{number}", record.get("query_id") or record.get("_id")
-        id = str(own or _other_id(record, seen) or line)
+        id = str(own or other_id(record, seen) or line)
         if id.split() != [id] or id in seen:
             raise reader.refusal("query_id", "an id without blanks that no other query has", describe(id))
         seen.add(id)
@@ -179,7 +179,7 @@ def _short_form(path: Path, corpus: str) -> Iterator[LabelledQuery]:
         yield label if own else replace(label, name=label.text if id == line else "", line=line)
 
 
-def _other_id(record: dict[str, Any], seen: Collection[str]) -> str:
+def other_id(record: Mapping[str, Any], seen: Collection[str]) -> str:
     """Return the id of another name that a query has; empty where it can be none. Earlier releases passed it over."""
     other = record.get("id", record.get("qid"))
     id = str(other) if isinstance(other, (str, int)) and not isinstance(other, bool) else ""

@@ -8,14 +8,20 @@ from dataclasses import replace
 from recallbench.reports.printing.conclusion import Conclusion
 
 
-def labelled(folder: str, book: str, now: int, every: int, left: int, again: str) -> Conclusion:
-    """Return how many queries have their label, and what they are good for; the command `again` asks the others."""
+def labelled(folder: str, book: str, now: int, every: int, left: int, begun: int, again: str) -> Conclusion:
+    """Return how many queries have their label, and what they are good for; the command `again` asks the others.
+
+    Of those that are left some may be begun.
+    """
     queries = f"{now} {'query' if now == 1 else 'queries'} labelled in {book}, {every} in all"
+    waiting = f"{left} {'waits' if left == 1 else 'wait'}"
+    if begun:
+        of_them = "begun" if left == 1 else f"{begun} of them begun"
+        waiting += f", {of_them}, {'its' if begun == 1 else 'their'} labels saved"
     if not every:
-        return Conclusion(queries, "", f"{again} goes on", tone="open")
+        return Conclusion(queries, waiting if begun else "", f"{again} goes on", tone="open")
     measure = f"recallbench evaluate {shlex.quote(folder)}"
     if left:
-        waiting = f"{left} {'waits' if left == 1 else 'wait'}"
         return Conclusion(queries, waiting, f"{again} goes on, {measure} measures", tone="open")
     return Conclusion(queries, "", measure)
 
