@@ -33,7 +33,11 @@ def test_the_table_stands_below_the_headline_and_its_figures_are_those_of_the_re
     done = recallbench("evaluate", "team", *words, cwd=folder)
     assert done.returncode == 0
     headline, table = done.stdout.split("4 cases, k = 2, matching: id\n")
+    assert "\nrecall@2   recall_any@2   1.0000  0.4385 to 1.0000  3  0.8889  1.0000  33.3%\n" in headline
     assert "recall@10  recall_any@10  1.0000" in headline
+    assert table.splitlines()[-1].startswith(
+        "bm25 finds a right document among the first 2 for 100.0% of 3 questions (recall_any@2 1.0000, "
+    )
     rows = {line.split()[0]: line.split()[1:] for line in table.splitlines() if line}
     # q1 has two relevant documents, of which the ferry alone is among the first two.
     assert rows["query"] == ["kind", "recall_frac@2", "precision@2", "mrr", "ndcg@2"]
@@ -95,7 +99,9 @@ def test_csv_and_markdown_are_the_table_alone(folder: Path) -> None:
     assert ending.startswith(last)
     done = recallbench(*words, "markdown", "--k", "3", cwd=folder)
     assert done.stdout.startswith("4 cases, k = 3, matching: id\n\n| query | kind | recall_frac@3 |")
-    assert done.stdout.splitlines()[-1].startswith(f"**{last}")
+    # What is asked for is what is answered.
+    at_3 = last.replace("first 10", "first 3").replace("recall_any@10", "recall_any@3")
+    assert done.stdout.splitlines()[-1].startswith(f"**{at_3}")
     page = recallbench(*words, "html", cwd=folder).stdout
     assert page.startswith("<!DOCTYPE html>")
     assert f"<p><strong>{last}" in page

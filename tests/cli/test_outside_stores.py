@@ -37,6 +37,12 @@ def hang():
     while True:
         pass
 
+def search(query, k):
+    return []
+
+def given(items):
+    return search
+
 none = answering(lambda items, query, k: None)
 too_many = answering(lambda items, query, k: [(item.id, 1.0) for item in items] * 9)
 nan = answering(lambda items, query, k: [(items[0].id, float("nan"))])
@@ -183,6 +189,19 @@ def test_a_server_that_breaks_its_promise_leaves_nothing(workspace: Path) -> Non
         assert "highest score first" in done.stderr
         assert server.requested("/forget")
     assert not (workspace / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("search", "search(query, k), which searches"), ("given", "given(items), which does not take both")],
+)
+def test_a_function_that_opens_no_memory_is_told_the_shape(workspace: Path, name: str, found: str) -> None:
+    done = recallbench("run", "canary-locomo", "--store", f"python:my_memory:{name}", "-q", cwd=workspace)
+    assert done.returncode == 2
+    assert f"`my_memory:{name}` opens no memory" in done.stderr
+    assert "is given what to remember, (items, vectors), and returns the search (query, k)" in done.stderr
+    assert found in done.stderr
+    assert "def open_memory(items, vectors):  # each item has an id and a text\n" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -63,11 +63,16 @@ def _vectors(first: Metrics, second: Metrics) -> Iterator[str]:
 
 
 def unlike(
-    first: Metrics, second: Metrics, names: tuple[str, str], allowed: Collection[str] | None = None
+    first: Metrics,
+    second: Metrics,
+    names: tuple[str, str],
+    allowed: Collection[str] | None = None,
+    allowed_where: str = "",
 ) -> list[UnlikePart]:
     """Return the differences of two results; raises UsageError, with both values, for those that are refused.
 
-    These are the ones that leave nothing to compare; with `allowed`, also each that it does not name.
+    These are the ones that leave nothing to compare; with `allowed`, also each that it does not name. `allowed_where`
+    says in which file that stands.
     """
     if allowed is not None:
         _check_allowed(allowed)
@@ -95,7 +100,7 @@ def unlike(
             found="; ".join(
                 f"{part.what}: {part.first} against {part.second}" for kind, part in allowable if kind in missing
             ),
-            remedy=f"if that is what you compare: allow = [{to_allow}]",
+            remedy=f"if that is what you compare: allow = [{to_allow}]{allowed_where}",
         )
     return [*(part for _, part in allowable), *said]
 

@@ -104,10 +104,12 @@ def test_a_missing_result_comes_next() -> None:
 
 
 def test_stored_baselines() -> None:
-    assert str(conclude_update(["night"])) == (
+    assert str(conclude_update(["night"], "recallbench.toml")) == (
         "The baseline of night is stored; next: commit it, then: recallbench gate"
     )
-    assert str(conclude_update(["night", "day"])).startswith("The baselines of night, day are stored; ")
+    assert str(conclude_update(["night", "day"], "my gate.toml")) == (
+        "The baselines of night, day are stored; next: commit it, then: recallbench gate --config 'my gate.toml'"
+    )
 
 
 def test_what_so_many_questions_find() -> None:

@@ -49,6 +49,7 @@ def evaluate_set(
     from recallbench.cli.printing import conclude
     from recallbench.machine_load import MachineLoad, refuse_unquiet
     from recallbench.reports.conclusions.measured import conclude_measured
+    from recallbench.results.sets.asked_depth import asked_depth
     from recallbench.retrieval.record import question_labels
     from recallbench.runs.run import run
 
@@ -78,7 +79,9 @@ def evaluate_set(
     of_labels = metrics.labels
     passed = [] if of_labels is None else [*passed_over(of_labels), *unresolved(of_labels)]
     beside = [*_hub(metrics, folder), *passed, *_matched(metrics, named), *_worst(metrics, named)]
-    told = headline(metrics, outcome.folder, today, labels=labels or require_verified)
+    deciding = 10 if table is None else table.k
+    asked = None if deciding == 10 else asked_depth(outcome.retrieval, deciding)
+    told = headline(metrics, outcome.folder, today, labels=labels or require_verified, asked=asked)
     as_text = table is None or table.format == "text"
     if as_text:
         print_parts(*told, *beside)
@@ -86,7 +89,8 @@ def evaluate_set(
         # What is for machines, or for a page, stands alone on stdout.
         progress.note("\n".join(plain_lines(*told, *beside)))
     stale = [] if age is None else _stale(metrics, today - age, stale_after or "")
-    ending = conclude_measured(measured(outcome, today, require_quiet=require_quiet, stale=stale[0] if stale else ""))
+    old = stale[0] if stale else ""
+    ending = conclude_measured(measured(outcome, today, require_quiet=require_quiet, stale=old, asked=asked))
     if before is not None:
         compared = shlex.join(["recallbench", "compare", str(before.folder), str(outcome.folder)])
         ending = replace(ending, next=compared)

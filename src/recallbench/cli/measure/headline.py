@@ -28,19 +28,27 @@ from recallbench.reports.table import Part, Table
 from recallbench.results.environment import recorded_load
 from recallbench.results.metrics import Metrics
 from recallbench.results.result import ENVIRONMENT, Result
+from recallbench.results.sets.asked_depth import AskedDepth
 from recallbench.retrieval.record import Retrieval, question_labels
 from recallbench.runs.run import Outcome
 from recallbench.scoring.returned import returned_rows
 
 
-def headline(metrics: Metrics, folder: Path, today: date, *, labels: bool = False) -> list[Part]:
+def headline(
+    metrics: Metrics, folder: Path, today: date, *, labels: bool = False, asked: AskedDepth | None = None
+) -> list[Part]:
     """Return the corpus, the figures, what has to be said of them, and the paths of page and report.
 
     The protocol's verdict and every deviation from it are told of a run under it, and where `labels` are asked for.
 
-    `today` decides whether a canary whose questions were asked is stale.
+    With `asked` the figure at that k comes first. `today` decides whether a canary whose questions were asked is stale.
     """
     rows = []
+    if asked is not None:
+        e, bm25 = asked.estimate, asked.bm25
+        control = [figure(bm25) if name == "BM25" else "–" for name in control_names(metrics)]
+        found = (figure(e.value), interval(e), str(e.n), figure(e.chance))
+        rows.append((f"recall@{e.measure.partition('@')[2]}", e.measure, *found, *control, share(e.saturated)))
     for primary in metrics.headline:
         e = primary.estimate
         rows.append(
@@ -59,7 +67,8 @@ def headline(metrics: Metrics, folder: Path, today: date, *, labels: bool = Fals
     table = Table(("", "measure", "value", "95% interval", "n", "chance", *control_names(metrics), "saturated"), rows)
     corpus = plain_names(metrics.corpus.name)
     lines: list[Part] = [f"{corpus}, {system(metrics)}, {embedder}; {metrics.store.version}", table]
-    if any(primary.estimate.saturated and not primary.estimate.ordered for primary in metrics.headline):
+    shown = [primary.estimate for primary in metrics.headline] + ([] if asked is None else [asked.estimate])
+    if any(estimate.saturated and not estimate.ordered for estimate in shown):
         lines.append("saturated: the share of questions that any order answers: they have no more to find in than k")
     lines += about_corpus(metrics)
     if not any(primary.protocol_name == "MRR" for primary in metrics.headline):
@@ -98,7 +107,9 @@ def _standing(metrics: Metrics, *, labels: bool) -> list[str]:
     ]
 
 
-def measured(outcome: Outcome, today: date, *, require_quiet: bool = False, stale: str = "") -> Measured:
+def measured(
+    outcome: Outcome, today: date, *, require_quiet: bool = False, stale: str = "", asked: AskedDepth | None = None
+) -> Measured:
     """Return a result that was just made, with what its folder says of its run."""
     load, drawn = machine_load(outcome.folder), outcome.metrics.canary
     return Measured(
@@ -108,6 +119,7 @@ def measured(outcome: Outcome, today: date, *, require_quiet: bool = False, stal
         busy_counts=require_quiet,
         untimed=len(outcome.retrieval.failures.untimed),
         stale=stale or ("" if drawn is None else canary_doubt(drawn, today)),
+        asked=asked,
     )
 
 

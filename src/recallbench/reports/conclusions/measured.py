@@ -17,6 +17,7 @@ from recallbench.reports.printing.conclusion import Conclusion, Tone
 from recallbench.reports.result_page import PAGE
 from recallbench.reports.summary import leading
 from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
+from recallbench.results.sets.asked_depth import AskedDepth
 from recallbench.scoring.intervals import is_too_short
 
 FEW = 30
@@ -46,11 +47,19 @@ class Measured:
     """Questions that failed when they were timed."""
     stale: str = ""
     """Why questions or labels are too old, in words; empty where they are not."""
+    asked: AskedDepth | None = None
+    """The figure at the k that was asked for, which then decides; None for that of the headline."""
 
     @property
     def name(self) -> str:
         """The corpus, for whoever reads of several."""
         return plain_names(self.metrics.corpus.name)
+
+    @property
+    def estimate(self) -> EstimatePart | None:
+        """The figure that answers; None where nothing was asked that has anything to find."""
+        estimate = leading(self.metrics) if self.asked is None else self.asked.estimate
+        return None if estimate is None or estimate.value is None else estimate
 
     @property
     def quoted(self) -> str:
@@ -63,9 +72,9 @@ def conclude_measured(measured: Measured) -> Conclusion:
     metrics = measured.metrics
     doubt, tone = _doubt(measured)
     if of_protocol(metrics.corpus.name, metrics.store.name) and tone == "good":
-        return Conclusion(_found(metrics), CITABLE, f"commit it, then recallbench audit {measured.quoted}", tone)
+        return Conclusion(_found(measured), CITABLE, f"commit it, then recallbench audit {measured.quoted}", tone)
     then = f"{_opened(measured)}; to compare: recallbench compare OTHER {measured.quoted}"
-    return Conclusion(_found(metrics), doubt, then, tone)
+    return Conclusion(_found(measured), doubt, then, tone)
 
 
 def conclude_several(
@@ -113,13 +122,13 @@ def _opened(measured: Measured) -> str:
     return f"open {shlex.quote(str(measured.folder / PAGE))}"
 
 
-def _found(metrics: Metrics) -> str:
-    estimate = leading(metrics)
-    if estimate is None or estimate.value is None:
+def _found(measured: Measured) -> str:
+    metrics, estimate = measured.metrics, measured.estimate
+    if estimate is None:
         return f"{_system(metrics)} was asked nothing that has anything to find"
     return (
         f"{_system(metrics)} finds a right {segment_word(metrics)} {_among(estimate)} for {share(estimate.value)} of "
-        f"{counted(estimate.n)} ({_figures(metrics, estimate)})"
+        f"{counted(estimate.n)} ({_figures(measured, estimate)})"
     )
 
 
@@ -132,10 +141,12 @@ def _among(estimate: EstimatePart) -> str:
     return "as the first hit" if k == "1" else f"among the first {k}"
 
 
-def _figures(metrics: Metrics, estimate: EstimatePart) -> str:
+def _figures(measured: Measured, estimate: EstimatePart) -> str:
+    metrics = measured.metrics
     bounds = "" if estimate.low is None else f", {figure(estimate.low)} to {figure(estimate.high)}"
     beside = [f"chance {figure(estimate.chance)}"] if estimate.chance is not None else []
-    bm25 = next((part.value for part in metrics.control_bm25[OVERALL] if part.measure == estimate.measure), None)
+    of_headline = (part.value for part in metrics.control_bm25[OVERALL] if part.measure == estimate.measure)
+    bm25 = next(of_headline, None) if measured.asked is None else measured.asked.bm25
     beside += [f"BM25 {figure(bm25)}"] if bm25 is not None and system(metrics) != "bm25" else []
     return f"{estimate.measure} {figure(estimate.value)}{bounds}" + (f"; {', '.join(beside)}" if beside else "")
 
@@ -179,7 +190,7 @@ def _doubts(measured: Measured) -> Iterator[tuple[str, Tone]]:
         yield "the machine was not quiet, as it was asked to be", "bad"
     for detail in mattering(metrics.deviations):
         yield detail, "open"
-    if (estimate := leading(metrics)) is not None and estimate.value is not None:
+    if (estimate := measured.estimate) is not None:
         yield from _doubts_of_figure(metrics, estimate)
     if measured.stale:
         yield measured.stale, "open"
