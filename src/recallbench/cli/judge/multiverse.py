@@ -130,7 +130,9 @@ def _parts(universes: Multiverse) -> list[Part]:
     lines += ["", "range over all universes, bounds included", _ranges(universes)]
     for number in universes.placed:
         lines += ["", f"{number.text}: {number.place}"]
-        lines += [f"  equals {cell.universe}: {cell.low:.5f}" for cell in number.equals]
+        for cell, alike in universes.matches(number):
+            same = f"; the same: {'; '.join(alike)}" if alike else ""
+            lines.append(f"  equals {cell.universe}: {cell.low:.5f}{same}")
     return lines
 
 
