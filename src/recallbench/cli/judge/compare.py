@@ -106,7 +106,9 @@ def compare(
             found=", ".join(measure.measure for measure in comparison.measures),
             remedy="name one of them, or a rule of your own: --fail-if 'ndcg@10 drops 0.01'",
         )
-    again = ["recallbench", "compare", str(first), str(second), *(["--qrels", str(qrels)] if qrels else [])]
+    judged = {"--qrels": qrels, "--clusters": clusters, "--cluster-prefix": cluster_prefix}
+    given = [word for name, value in judged.items() if value is not None for word in (name, str(value))]
+    again = ["recallbench", "compare", str(first), str(second), *given]
     conclusion = conclude_comparison(
         comparison, shlex.join(again), strict=strict, fail_on_regression=fail_on_regression
     )

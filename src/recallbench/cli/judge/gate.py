@@ -78,8 +78,8 @@ def gate(
     hardware), p95_at_load ({rate, ms}: the upper bound of the p95 at so many questions a second, by the study that
     `latency` names), pipeline (the file that it was made by), kinds, abilities and tenants. Each folder is checked
     before its figures are used. A threshold that not even an oracle could reach is an error, listed with the others.
-    thresholds = "recommended" sets the four that teams use: precision@10(retrieved) .80, recall_frac@10 .70, ndcg@10
-    .85 and mrr@10 .90.
+    thresholds = "recommended" sets four to begin with, which are no standard: precision@10(retrieved) .80,
+    recall_frac@10 .70, ndcg@10 .85 and mrr@10 .90.
     """
     from recallbench.cli.bars import listener
     from recallbench.compare import thresholds

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from recallbench.compare.conclusions.rules import rules_words
+from recallbench.compare.dependent_ids import DEPENDENT
 from recallbench.compare.rules import exit_code
 from recallbench.reports.comparison import (
     LEVEL,
@@ -119,6 +120,8 @@ def _belief(comparison: Comparison, shown: Sequence[MeasuredPart], ways: Mapping
         if comparison.unlike:
             yield f"though they differ in {_listed([part.what for part in comparison.unlike][:3])}"
         return
+    if any(note.startswith(DEPENDENT) for note in comparison.notes):
+        yield "the ids look as if questions depended on each other, and then intervals are too short: the note above"
     if shown[0].role == "secondary":
         yield "no primary measure was compared, so that p is uncorrected: a hint, no finding"
     told: dict[str, list[str]] = {}
