@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -48,6 +49,21 @@ def test_the_table_stands_below_the_headline_and_its_figures_are_those_of_the_re
     assert rows["south"] == ["1", "1.0000", "0.5000", "1.0000", "1.0000"]
     # The fjord is third for both questions of the north, one of which it answers.
     assert "coverage: 4 of 5 documents (80.0%) came back among the first 2 of at least one query; 4 of 4 " in table
+
+
+def test_a_question_that_should_find_nothing_is_told_alike_everywhere(folder: Path) -> None:
+    words = ("evaluate", "team", "-q", "--folder")
+    told = "1 that should find nothing, in no mean"
+    first = recallbench(*words, "first", "--store", "bm25", "--by", "kind", cwd=folder).stdout
+    assert f"\n4 questions asked, {told}\n" in first
+    assert f"\n{told}\n" in first.split("4 cases, ")[1]
+    assert recallbench(*words, "second", "--store", "exact", "--embedder", "hash", cwd=folder).returncode == 0
+    compared = recallbench("compare", "first", "second", cwd=folder).stdout
+    assert f"\n4 questions asked, 0 without evidence left out, {told}; scope own" in compared
+    assert "\n3 questions counted" in compared
+    assert f"which the means leave out: 0. Of those asked, {told}.\n" in (folder / "first/report.md").read_text()
+    audit = recallbench("audit", "first", "--corpus-file", "team", "--verbose", cwd=folder).stdout
+    assert re.search(r"pass\s+RB-REPORT", audit)
 
 
 def test_json_holds_everything_and_nothing_else_is_on_stdout(folder: Path) -> None:

@@ -24,6 +24,7 @@ from recallbench.errors import UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.reports.cells import system
 from recallbench.reports.comparison import NOT_STATED, UnlikePart
+from recallbench.reports.set_report import in_no_mean
 from recallbench.results.metrics import Metrics
 from recallbench.results.pipeline_part import StagePart
 from recallbench.retrieval.pipeline.pipeline import pipeline_words
@@ -44,9 +45,10 @@ def common(first: Metrics, second: Metrics) -> list[str]:
     deep = f"rankings {shallower} deep"
     if retrieval.depth != second.retrieval.depth:
         deep += " are compared: no measure beyond"
+    abstaining = "" if first.abstention is None else f", {in_no_mean(first.abstention.questions)}"
     return [
         f"protocol {first.protocol.version}; {first.corpus.name}, sha256 {first.dataset_sha256}",
-        f"{retrieval.asked} questions asked, {retrieval.left_out} without evidence left out; "
+        f"{retrieval.asked} questions asked, {retrieval.left_out} without evidence left out{abstaining}; "
         f"scope {retrieval.scope}, {deep}",
         *_vectors(first, second),
     ]

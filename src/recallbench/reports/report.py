@@ -91,7 +91,7 @@ def _sections(
         later_section(metrics.later),
         _abstention(metrics),
         _exposure(metrics),
-        _retrieval(metrics),
+        _retrieval(metrics, abstaining=labels_last),
         returned_section(run.returned),
         _pipeline(metrics, run.costs),
         _circumstances(metrics, run),
@@ -265,7 +265,8 @@ def _abstention(metrics: Metrics) -> list[str]:
     ]
 
 
-def _retrieval(metrics: Metrics) -> list[str]:
+def _retrieval(metrics: Metrics, *, abstaining: bool) -> list[str]:
+    """Return the section; reports of release 0.1 did not tell there how many questions should find nothing."""
     search = metrics.retrieval
     calls = " and ".join(f"k = {k}" for k in search.calls)
     scope = "its own haystack" if search.scope == "own" else "all haystacks pooled"
@@ -275,6 +276,8 @@ def _retrieval(metrics: Metrics) -> list[str]:
         f"{counted(search.asked)} asked over {search.segments} segments, each from {scope}, with calls of {calls}."
         f" Questions without evidence, which the means leave out: {search.left_out}.",
     ]
+    if metrics.abstention is not None and abstaining:
+        lines[-1] += f" Of those asked, {set_report.in_no_mean(metrics.abstention.questions)}."
     if search.agreement is not None:
         lines.append(
             f"Top 10 of the two calls: identical for {share(search.agreement.identical)} of the questions,"

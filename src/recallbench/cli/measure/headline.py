@@ -22,6 +22,7 @@ from recallbench.reports.own_encoder import encoder_words
 from recallbench.reports.reproduction import LABEL, PAGE_NAME, ReproductionRecord
 from recallbench.reports.result_page import PAGE
 from recallbench.reports.returned import returned_sentences
+from recallbench.reports.set_report import in_no_mean
 from recallbench.reports.stages.table import idle_sentences
 from recallbench.reports.summary import about_corpus
 from recallbench.reports.table import Part, Table
@@ -81,6 +82,8 @@ def headline(
         )
         rankings = Result(folder, metrics).rankings
         lines += returned_sentences(returned_rows(rankings.calls, rankings.kinds))
+    if metrics.abstention is not None:
+        lines.append(f"{counted(metrics.retrieval.asked)} asked, {in_no_mean(metrics.abstention.questions)}")
     lines += canary_lines(metrics.canary, today)
     lines += answer_lines(metrics)
     if (load := machine_load(folder)) is not None and not load.quiet:
