@@ -53,9 +53,17 @@ def imported(
         belief = "one column was passed over, named above"
     if judged == records:
         return Conclusion(happened, belief, f"recallbench evaluate {place}")
-    method = "hybrid" if judged else "tokens"
+    method, unjudged = "hybrid" if judged else "tokens", records - judged
     return Conclusion(
         happened,
-        "; ".join(filter(None, (f"{records - judged} have an answer and no ids, so texts decide", belief))),
+        "; ".join(
+            filter(
+                None,
+                (
+                    f"{unjudged} {'has' if unjudged == 1 else 'have'} an answer and no ids, so texts decide",
+                    belief,
+                ),
+            )
+        ),
         f"recallbench evaluate {place} --match {method}",
     )
