@@ -65,7 +65,7 @@ def test_a_figure_of_the_readme_that_was_raised_is_told(tmp_path: Path) -> None:
 
 
 def test_the_five_words_of_the_readme_are_those_of_the_program() -> None:
-    sentence = " ".join(README.split("says one of five things:")[1].split(". Your")[0].split())
+    sentence = " ".join(README.split("says one of five things:")[1].split(". Of ")[0].split())
     assert re.findall(r"\*([a-z, ]+?)(?: \(what\))?\*", sentence) == list(WORDS)
 
 

@@ -61,6 +61,7 @@ def drift(
     from recallbench.reports.drift_page import page
     from recallbench.results.dated import result_folders
     from recallbench.scoring.measures.registry import parse
+    from recallbench.whole_file import check_place
 
     if plot is not None and plot.suffix != ".svg":
         raise UsageError(
@@ -71,6 +72,9 @@ def drift(
         out = None  # the variable is for the parent folder of results
     if out is not None and out.suffix not in (".html", ".svg"):
         raise UsageError(f"--out {out} is neither page nor picture", expected="a name that ends in .html or .svg")
+    for asked in (plot, out):
+        if asked is not None:
+            check_place(asked)
     rules = parse_failures(fail_if, strict)
     folders = [folder for place in results for folder in result_folders(place, Path())]
     followed = verdict.drift(folders, parse(measure), rules)
@@ -91,8 +95,8 @@ def drift(
 
 
 def _write(followed: Drift, path: Path) -> None:
-    from recallbench.cli.output_file import write_output
     from recallbench.reports.drift_page import page, picture
+    from recallbench.whole_file import write_output
 
     write_output(path, page(followed) if path.suffix == ".html" else picture(followed))
 

@@ -69,9 +69,12 @@ def table(
     from recallbench.compare.standings import standings
     from recallbench.errors import UsageError
     from recallbench.scoring.measures.registry import parse
+    from recallbench.whole_file import check_place, write_output
 
     if plot is not None and plot.suffix != ".svg":
         raise UsageError(f"--plot {plot} is no SVG file", expected="a name that ends in .svg", found=str(plot))
+    if plot is not None:
+        check_place(plot)
     chosen = [parse(word.strip()) for word in measures.split(",") if word.strip()]
     if not chosen:
         raise UsageError("--measures names none", expected="--measures recall_any@10", found=repr(measures))
@@ -79,7 +82,6 @@ def table(
     ranked = standings(entrants, chosen, unplaced)
     _print(ranked, format)
     if plot is not None:
-        from recallbench.cli.output_file import write_output
         from recallbench.reports.standings import picture
 
         write_output(plot, picture(ranked))

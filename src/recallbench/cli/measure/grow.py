@@ -68,7 +68,10 @@ def grow(
     from recallbench.reports.growth.page import printed
     from recallbench.reports.growth.picture import picture
     from recallbench.studies.growth import growth
+    from recallbench.whole_file import check_place, write_output
 
+    if plot is not None:
+        check_place(plot)
     sizes = options.whole_numbers(factors, "factors", "1,2,5,10")
     progress = listener(quiet)
     run_options = obtain_corpus(corpus, others, progress)
@@ -77,7 +80,5 @@ def grow(
     grown = growth(run_options, sizes, distractors, seed, progress)
     show(printed(grown, typed_command()), format)
     if plot is not None:
-        from recallbench.cli.output_file import write_output
-
         write_output(plot, picture(grown))
     return 1 if require_quiet and any(size.disturbed for size in grown.sizes) else 0

@@ -45,6 +45,7 @@ def table_options(
 ) -> TableOptions:
     """Return the options of a command line; raises UsageError with options that would work."""
     from recallbench.scoring.depth import depth_of
+    from recallbench.whole_file import check_place
 
     depths = _depths(ks)
     if plot is not None and not depths:
@@ -52,9 +53,8 @@ def table_options(
     if plot is not None and plot.suffix.lower() != ".svg":
         remedy = f"--plot {plot.with_suffix('.svg') if plot.name else 'ks.svg'}"
         raise UsageError("--plot draws SVG", expected="a file that ends in .svg", found=str(plot), remedy=remedy)
-    if plot is not None and not plot.parent.is_dir():
-        # Refused before a store works for an hour.
-        raise UsageError("--plot needs a folder", expected="one that exists", found=str(plot.parent))
+    if plot is not None:
+        check_place(plot)  # before a store works for an hour
     if plot is not None and plot.is_dir():
         raise UsageError("--plot names a folder", expected="a file that ends in .svg", found=str(plot))
     if format == "csv" and (depths or comparing):
@@ -124,7 +124,7 @@ def _printed(
 
 
 def _draw(tradeoff: Tradeoff, plot: Path) -> None:
-    from recallbench.cli.output_file import write_output
+    from recallbench.whole_file import write_output
 
     write_output(plot, tradeoff.plot().picture())
 

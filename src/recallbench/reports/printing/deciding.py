@@ -21,5 +21,5 @@ def deciding(
     if smallest > LEVEL:
         return f"the interval excludes 0, yet p decides, and with so few clusters it can't be below {smallest:.2g}"
     if p <= LEVEL:
-        return f"the interval excludes 0, yet p decides: it is corrected for {tests} tests, and the interval is not"
+        return f"the interval excludes 0, yet p decides: it is corrected for {tests} tests"
     return "the interval excludes 0, yet p decides: it presumes no distribution"
