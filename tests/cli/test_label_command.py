@@ -141,7 +141,7 @@ def test_labels_of_a_query_that_is_not_finished_are_saved_and_not_measured(folde
     done = typed(folder, ["y", "a", "+", "fjord", "2", "n", "q"], "--proposals", "2")
     assert done.stdout.splitlines()[-1] == (
         "1 query labelled in team/gold.jsonl, 1 in all; 2 wait, 1 of them begun, its labels saved; next: recallbench "
-        "label team -q --proposals 2 goes on, recallbench evaluate team measures"
+        "label team -q --proposals 2 goes on"
     )
     assert json.loads(begun.read_text())["grades"] == {"fjord": 2.0, "bergen": 0.0}
     assert [row["query_id"] for row in labels(folder)] == ["ferry"]
@@ -170,7 +170,7 @@ def test_queries_that_wait_are_in_the_command_that_goes_on(folder: Path) -> None
     done = typed(folder, "yq", "--query", "What leaves?", "--query", "Is it a cat?", "--store", "bm25")
     assert done.stdout.splitlines()[-1] == (
         "1 query labelled in team/gold.jsonl, 1 in all; 1 waits; next: recallbench label team -q "
-        "--query 'Is it a cat?' --store bm25 goes on, recallbench evaluate team measures"
+        "--query 'Is it a cat?' --store bm25 goes on"
     )
     done = typed(folder, "q", "--proposals", "3", "--query=A bird?", "--format", "text", "--query", "A cat?")
     assert (
@@ -180,7 +180,7 @@ def test_queries_that_wait_are_in_the_command_that_goes_on(folder: Path) -> None
     (folder / "my list.txt").write_text("When?\nWhere?\n")
     done = typed(folder, "q", "--queries", "my list.txt")
     assert done.stdout.splitlines()[-1].endswith(
-        "2 wait; next: recallbench label team -q --queries 'my list.txt' goes on, recallbench evaluate team measures"
+        "2 wait; next: recallbench label team -q --queries 'my list.txt' goes on"
     )
 
 

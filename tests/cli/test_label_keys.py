@@ -191,7 +191,7 @@ def test_an_interruption_tells_how_many_queries_are_labelled_and_saved(folder: P
         os.kill(running.process.pid, ending)
         assert running.end().endswith(
             "recallbench: interrupted; 1 query labelled in team/gold.jsonl, 1 in all; it is saved; 1 waits, begun, its "
-            "labels saved; next: recallbench label team -q --proposals 2 goes on, recallbench evaluate team measures\n"
+            "labels saved; next: recallbench label team -q --proposals 2 goes on\n"
         )
         assert running.process.returncode == 130
         assert termios.tcgetattr(running.its) == running.before
@@ -261,8 +261,7 @@ def test_an_import_is_repeated_and_extended(folder: Path) -> None:
     again = recallbench(*words, cwd=folder)
     assert (again.returncode, again.stdout) == (
         0,
-        "\nNothing of all.csv is new: team/gold.jsonl has each of its 2 rows already; "
-        "next: recallbench evaluate team\n",
+        "Nothing of all.csv is new: team/gold.jsonl has each of its 2 rows already; next: recallbench evaluate team\n",
     )
     assert (folder / "team" / "gold.jsonl").read_bytes() == before
     table.write_text(table.read_text().replace("bergen", "rome") + "What is deep?,fjord,north\n")

@@ -22,7 +22,7 @@ CELLS = (
     cell(ANY, "other", 0.8),
 )
 RANGES = (FigureRange("mrr", 10, 0.1, 0.6), FigureRange("recall", 10, 0.7, 0.9))
-APART = "ne set of rankings gives {}, by definition, scope and denominator"
+APART = "ne set of rankings gives {}"
 WIDEST, RECALL = APART.format("mrr@10 from 0.1000 to 0.6000"), APART.format("recall@10 from 0.7000 to 0.9000")
 
 
@@ -38,17 +38,18 @@ def number(text: str) -> PlacedNumber:
 
 
 def test_the_widest_range_is_told_where_nothing_is_asked() -> None:
-    assert told() == f"O{WIDEST}; next: --published NUMBER finds a number that somebody states"
+    assert told() == (
+        f"O{WIDEST}, by definition, scope and denominator; next: --published NUMBER finds a number that somebody states"
+    )
     assert told(ranges=()) == "theirs: no figure follows from these rankings"
 
 
 def test_a_published_number_is_answered_first_and_with_the_range_of_its_name() -> None:
     assert told(number("0.9")) == f"0.9 is what recall_any@10, own, over all (20) gives; o{RECALL}"
     # Scopes that are alike count once.
+    assert told(number("0.75")) == f"0.75 is what recall_frac@10, own, over all (20) gives, and one other; o{RECALL}"
     assert told(number("0.75"), number("0.6"), number("0.99"), number("0.98")) == (
-        "0.75 is what recall_frac@10, own, over all (20) gives, and one other; "
-        "0.6 is what mrr@10, own, over all (20) gives; 0.99, 0.98 are what no universe gives; "
-        f"o{RECALL}"
+        f"2 of 4 numbers are found, as above; 0.99, 0.98 are what no universe gives; o{RECALL}"
     )
     assert told(number("0.99")) == f"0.99 is what no universe gives; o{WIDEST}"
 
@@ -57,3 +58,9 @@ def test_a_changed_folder_is_said_to_be_one() -> None:
     assert told(warnings=("changed",)) == (
         f"O{WIDEST}; the folder is not as it was written; next: recallbench audit, which says what was changed"
     )
+
+
+def test_the_line_stays_short_however_many_numbers_are_looked_for() -> None:
+    found, lost = [number("0.75"), number("0.6"), number("0.9")], [number(f"0.5{n}") for n in range(9)]
+    for placed in (found, [*found, *lost], lost, [found[0], lost[0]]):
+        assert len(told(*placed)) <= 220, told(*placed)

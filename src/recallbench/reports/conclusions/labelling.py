@@ -20,16 +20,15 @@ def labelled(folder: str, book: str, now: int, every: int, left: int, begun: int
         waiting += f", {of_them}, {'its' if begun == 1 else 'their'} labels saved"
     if not every:
         return Conclusion(queries, waiting if begun else "", f"{again} goes on", tone="open")
-    measure = f"recallbench evaluate {shlex.quote(folder)}"
     if left:
-        return Conclusion(queries, waiting, f"{again} goes on, {measure} measures", tone="open")
-    return Conclusion(queries, "", measure)
+        return Conclusion(queries, waiting, f"{again} goes on", tone="open")
+    return Conclusion(queries, "", f"recallbench evaluate {shlex.quote(folder)}")
 
 
 def interrupted(told: Conclusion, every: int, lost: str) -> Conclusion:
     """Return that conclusion for labelling that a signal ended; `lost` says what is not among the labels."""
     kept = "" if not every else "it is saved" if every == 1 else "all of them are saved"
-    return replace(told, belief="; ".join(filter(None, (kept, lost, told.belief))))
+    return replace(told, belief="; ".join(filter(None, (kept, lost or told.belief))))
 
 
 def imported(
@@ -54,16 +53,5 @@ def imported(
     if judged == records:
         return Conclusion(happened, belief, f"recallbench evaluate {place}")
     method, unjudged = "hybrid" if judged else "tokens", records - judged
-    return Conclusion(
-        happened,
-        "; ".join(
-            filter(
-                None,
-                (
-                    f"{unjudged} {'has' if unjudged == 1 else 'have'} an answer and no ids, so texts decide",
-                    belief,
-                ),
-            )
-        ),
-        f"recallbench evaluate {place} --match {method}",
-    )
+    texts = f"{unjudged} {'has' if unjudged == 1 else 'have'} no ids, so texts decide"
+    return Conclusion(happened, texts, f"recallbench evaluate {place} --match {method}")
