@@ -76,6 +76,12 @@ def test_the_best_of_a_kind_that_is_not_named_is_not_placed(bm25_result: Path) -
     assert (figure.state, figure.fails, figure.problems) == ("not checkable", False, ("it may be of multi-hop",))
 
 
+@pytest.mark.parametrize("said", ["recall@10 is about 0.8 (results/r).", "recall@10 of up to 0.8 (results/r)."])
+def test_a_figure_of_one_digit_is_too_coarse(bm25_result: Path, said: str) -> None:
+    (figure,) = checked(bm25_result, [said])
+    assert (figure.state, figure.problems) == ("not checkable", ("0.8 has too few digits",))
+
+
 @pytest.mark.parametrize("said", ["A recall@10 of up to .95 is good.", "Expect a recall@10 of about .9 there."])
 def test_without_a_folder_it_is_no_claim(bm25_result: Path, said: str) -> None:
     assert checked(bm25_result, [said]) == []

@@ -122,9 +122,8 @@ class _Page:
         doubtful = tuple(doubts(figure, side.result))
         altered = () if doubtful else tuple(differences(figure, side.result))
         against = tuple(objections(figure, side, self._text))
-        coarse = (
-            (f"{figure.value} has too few digits",) if number(figure.value)[1] < FEWEST and not figure.bound else ()
-        )
+        of_digits = figure.bound in ("", "about", "up to") and number(figure.value)[1] < FEWEST
+        coarse = (f"{figure.value} has too few digits",) if of_digits else ()
         of_folder = tuple(objection.text for objection in against)
         problems = (*doubtful, *altered, *coarse, *of_folder)
         state = _state(bool(doubtful), bool(altered), bool(coarse), against)
