@@ -268,7 +268,7 @@ def take_corpus(named: str | None, others: dict[str, Any]) -> str:
             raise UsageError(
                 "no corpus is named",
                 expected=f"{typed_as}, or --corpus-shape SHAPE --corpus-file FILE",
-                remedy="recallbench corpora",
+                remedy="recallbench corpora lists them",
             )
         return named
     if named is not None:
@@ -301,7 +301,9 @@ def whole_numbers(text: str, option: str, example: str) -> list[int]:
     words = text.split(",")
     if not all(word.strip().isdigit() and int(word) > 0 for word in words):
         raise UsageError(
-            f"--{option} {text} are no whole numbers", expected=f"as {example}", found=text, remedy=example
+            f"--{option} {text} can't be used",
+            expected=f"whole numbers from 1 on, with commas: --{option} {example}",
+            found=text,
         )
     return sorted({int(word) for word in words})
 
@@ -313,7 +315,11 @@ def positive_numbers(text: str, option: str, example: str) -> list[float]:
     except ValueError:
         numbers = [0.0]
     if not all(0 < number < math.inf for number in numbers):
-        raise UsageError(f"--{option} {text} are no numbers above 0", expected=f"as {example}", found=text)
+        raise UsageError(
+            f"--{option} {text} can't be used",
+            expected=f"numbers above 0, with commas: --{option} {example}",
+            found=text,
+        )
     return numbers
 
 

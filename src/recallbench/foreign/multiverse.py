@@ -124,11 +124,18 @@ def survey(
     """
     numbers = [_number(text) for text in published]
     layout = own.LAYOUT if own.recognises(folder) else find_layout(folder)
+    if layout is None and not folder.is_dir():
+        raise InputError(
+            f"there is no folder {folder}",
+            expected="a folder with rankings, of this or another tool",
+            found="a file" if folder.exists() else "nothing",
+            remedy="name the folder that holds the rankings",
+        )
     if layout is None:
         raise InputError(
             f"{folder} holds no rankings that can be read",
             expected=f"{own.LAYOUT.description}, or {described_layouts()}",
-            found="no such folder" if not folder.is_dir() else "none of these",
+            found="none of these",
             remedy="name the folder that holds the rankings",
         )
     imported = layout.read(folder)

@@ -60,7 +60,8 @@ def score_files(files: RankingFiles, table: TableOptions) -> int:
     try:
         gold = read_gold(gold_file, keep_going=files.keep_going)
     except InputError as error:
-        if files.gold is None and run_file.is_file() and b"relevant" not in run_file.read_bytes():
+        content = run_file.read_bytes() if run_file.is_file() else b""
+        if files.gold is None and content.strip() and _is_text(content) and b"relevant" not in content:
             raise UsageError(
                 "nothing says what is relevant",
                 expected="--gold FILE, or one JSONL file that holds `relevant` beside `ranked`",
@@ -127,6 +128,14 @@ def score_files(files: RankingFiles, table: TableOptions) -> int:
                 print(visible(f"recallbench: {of}left out: {line}"), file=sys.stderr)
     show(table, scores, tradeoff, compared, conclusion=_conclusion(sides, change, _again(files)))
     return 1 if any(side.failed for side in sides) else 0
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _conclusion(sides: Sequence[_Side], change: Change | None, again: str) -> Conclusion:

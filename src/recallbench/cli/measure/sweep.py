@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recallbench.cli import options
-from recallbench.cli.command import EPILOG, PATH, Whole, argument, command, flag, option
+from recallbench.cli.command import EPILOG, PATH, Finite, Whole, argument, command, flag, option
 from recallbench.cli.printing import show
 from recallbench.cli.settings_file import take_settings
 from recallbench.cli.typed_command import typed_command
@@ -58,7 +58,7 @@ def _read_run(context: click.Context, _argument: click.Parameter, path: Path) ->
     option(
         "margin",
         "How much worse than the best the chosen point may be at most: the fastest one shown to be no worse is chosen.",
-        type=click.FloatRange(0, 1, min_open=True),
+        type=Finite(0, 1, min_open=True),
         default=0.01,
     ),
     flag("race/--no-race", "Drop points on the way that are told from the best.", default=True),

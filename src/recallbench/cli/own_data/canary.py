@@ -6,12 +6,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import click
-
 from recallbench.cli import options
 from recallbench.cli.command import (
     PATH,
     VARIABLES,
+    Finite,
     Whole,
     argument,
     choice,
@@ -85,7 +84,7 @@ OF_REFRESH = (
     option(
         "hard",
         "The least share of hard questions, as 0.3 [default: in proportion, and at least one].",
-        type=click.FloatRange(0, 1),
+        type=Finite(0, 1),
     ),
     option("hard-rank", "A question is hard where its first find comes after this rank.", type=Whole(1), default=3),
     choice(
@@ -103,7 +102,7 @@ OF_REFRESH = (
     option(
         "drift",
         "With --check: the share of the mix that may move.",
-        type=click.FloatRange(0, 1, min_open=True),
+        type=Finite(0, 1, min_open=True),
         default=0.1,
     ),
     flag("refresh", "Draw the canary DIR anew, as it was drawn, into --folder."),
@@ -111,7 +110,7 @@ OF_REFRESH = (
         "keep",
         "With --refresh: the share of each stratum that stays, of questions that are unchanged in the set; more where "
         "it has too few new ones.",
-        type=click.FloatRange(0, 1),
+        type=Finite(0, 1),
         default=0.5,
     ),
     option("source", "With --check and --refresh: the set that the canary is from, where it has moved.", type=PATH),

@@ -194,6 +194,13 @@ def _line(record: Mapping[str, object]) -> str:
 
 def queries_to_label(folder: Path, file: Path | None) -> list[UnlabelledQuery]:
     """Return the queries of `file` (JSON lines with `query` or `text`, or one query a line), else of queries.jsonl."""
+    if not (folder / DOCUMENTS).is_file():
+        raise InputError(
+            f"{folder} has no {DOCUMENTS}" if folder.is_dir() else f"there is no folder {folder}",
+            expected=f"a folder with {DOCUMENTS}: the documents that questions are asked of",
+            found="none",
+            remedy="check the path; docs/own-data.md shows the file",
+        )
     path = file or folder / QUERIES
     if not path.is_file():
         raise InputError(

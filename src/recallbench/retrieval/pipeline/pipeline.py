@@ -84,7 +84,10 @@ class Pipeline:
             document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         except OSError as error:
             raise InputError(
-                f"{path} can't be read", expected="a TOML file with a pipeline", found=error.strerror or str(error)
+                f"{path} can't be read",
+                expected="a TOML file with a pipeline",
+                found=error.strerror or str(error),
+                remedy="check the path; docs/pipelines.md shows such files, recallbench stages lists their stages",
             ) from None
         except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise InputError(f"{path.name} is no TOML", expected="TOML in UTF-8", found=str(error)) from None

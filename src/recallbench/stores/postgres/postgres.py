@@ -69,6 +69,10 @@ def redacted(dsn: str) -> str:
     return make_conninfo("", **shown)
 
 
+WRITTEN = "postgresql://user:password@host:port/database or host=… dbname=…"
+"""How the address of a server is written."""
+
+
 def connect(dsn: str, needs: str = NEEDS, instead: str = EMBEDDED_REMEDY) -> Connection:
     """A session in autocommit mode; raises Blocked when no server answers or it refuses.
 
@@ -83,9 +87,9 @@ def connect(dsn: str, needs: str = NEEDS, instead: str = EMBEDDED_REMEDY) -> Con
     parts = _parts(dsn)
     if parts is None:
         raise UsageError(
-            "the DSN can't be read",
-            expected="postgresql://user:password@host:port/database or host=… dbname=…",
-            remedy="check --dsn and PGMNEMO_DSN; characters such as @ : / in a password are written %40 %3A %2F",
+            "the address of the server (--dsn, or PGMNEMO_DSN) can't be read",
+            expected=WRITTEN,
+            remedy=f"write it as {WRITTEN}; in a password @ : / are %40 %3A %2F",
         )
     remember_secrets(*(str(parts[name]) for name in SECRETS if parts.get(name)))
     remember_secrets(*(value for name, value in _settings(str(parts.get("options", ""))) if _SECRET.search(name)))
@@ -99,7 +103,7 @@ def connect(dsn: str, needs: str = NEEDS, instead: str = EMBEDDED_REMEDY) -> Con
         return connection
     except psycopg.OperationalError as error:
         remember_secrets((error.pgconn.password if error.pgconn else b"").decode("utf-8", "replace"))  # of a service
-        message = sanitised(str(error).strip())
+        message = " ".join(sanitised(str(error)).split())
         refused = "FATAL" in message
         raise Blocked(
             f"the server {'refuses the connection' if refused else 'does not answer'} ({redacted(dsn)})",
