@@ -32,6 +32,8 @@ PATIENCE_S = 10
 """How long whoever connects may take to say what is asked."""
 LOOK_S = 0.2
 """Seconds between two looks at whether the parent still lives."""
+QUICK_PAUSE = 0.001
+"""Seconds before a request that failed is made once more."""
 READ_VARIABLES_AT_IMPORT = ("huggingface_hub", "torch", "transformers", "openvino")
 
 
@@ -42,12 +44,14 @@ def load() -> None:
     import psycopg  # noqa: F401
 
     import recallbench
+    from recallbench import web_json
     from recallbench.audit import kept_audits
 
     for module in pkgutil.walk_packages(recallbench.__path__, "recallbench."):
         if not module.name.endswith(LOADED_BY_THEMSELVES):
             importlib.import_module(module.name)
     kept_audits._program()  # hashes the package, once for all commands
+    web_json.FIRST_PAUSE = QUICK_PAUSE
     early = [name for name in READ_VARIABLES_AT_IMPORT if name in sys.modules]
     assert not early, f"every command has variables of its own, which these read when they are imported: {early}"
 
