@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from audited_copies import audit_copy
 from commandline import recallbench
-from recallbench.audit.audit import audit
 from recallbench.audit.checks.report import _timings
 from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.registry import facts
@@ -40,7 +40,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def failed_checks(folder: Path) -> dict[str, str]:
-    report = audit(folder, environ={})
+    report = audit_copy(folder)
     return {
         check.code: check.observed for check in report.checks if check.status == "fail" and check.code != "RB-COMMITTED"
     }

@@ -12,10 +12,10 @@ import pytest
 from locomo_mutations import LOCOMO
 from mutations import Mutation, digit, metrics, text
 
+from audited_copies import audit_copy
 from commandline import recallbench
 from labelled_sets import short
 from recallbench import __version__
-from recallbench.audit.audit import audit
 from recallbench.audit.checks.report import _differing_figures, _timings
 from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.registry import facts
@@ -63,7 +63,7 @@ def _subject(folder: Path, metrics: Metrics) -> AuditSubject:
 
 def failed_checks(folder: Path) -> dict[str, str]:
     """Return the failed checks but for the missing commit."""
-    report = audit(folder, environ={})
+    report = audit_copy(folder)
     return {
         check.code: check.observed for check in report.checks if check.status == "fail" and check.code != "RB-COMMITTED"
     }

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from audited_copies import audit_copy
 from commandline import recallbench
-from recallbench.audit.audit import audit
 from recallbench.audit.checks.report import _timings
 from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.registry import facts
@@ -48,7 +48,7 @@ def earlier(made: Path, tmp_path: Path) -> Path:
 
 
 def failed(folder: Path) -> dict[str, str]:
-    return {check.code: check.observed for check in audit(folder, environ={}).checks if check.status == "fail"}
+    return {check.code: check.observed for check in audit_copy(folder).checks if check.status == "fail"}
 
 
 def test_the_last_section_alone_has_the_labels(made: Path) -> None:

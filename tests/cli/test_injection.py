@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
+from audited_copies import audit_copy
 from commandline import recallbench
 from labelled_sets import jsonl
-from recallbench.audit.audit import audit
 from recallbench.audit.checks.report import _timings
 from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.registry import facts
@@ -134,7 +134,7 @@ def test_only_results_of_the_first_edition_may_hold_raw_names(workspace: Path) -
         (folder / PAGE).unlink()
         (folder / "documents.tsv").write_text(bare)
         (folder / "manifest.json").write_text(build(folder))
-        report = audit(folder, corpus_files=[workspace / "plain"], environ={})
+        report = audit_copy(folder, [workspace / "plain"])
         assert {check.code for check in report.checks if check.status == "fail"} == failing
 
 

@@ -2,14 +2,13 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from commandline import environment, recallbench
+from commandline import recallbench
 from labelled_sets import DOCUMENTS, jsonl
 
 
@@ -27,18 +26,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def typed(folder: Path, keys: Iterable[str], *words: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "recallbench", "label", "team", "-q", *words],
-        input="".join(f"{key}\n" for key in keys),
-        cwd=folder,
-        env=environment(folder),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    print(done.stdout, done.stderr)
-    assert "Traceback" not in done.stderr
-    return done
+    return recallbench("label", "team", "-q", *words, cwd=folder, typed="".join(f"{key}\n" for key in keys))
 
 
 def labels(folder: Path) -> list[dict[str, Any]]:

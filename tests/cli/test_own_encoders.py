@@ -59,6 +59,7 @@ def audited(folder: Path) -> str:
     return audit.stdout.splitlines()[-3].strip()
 
 
+@pytest.mark.marked
 def test_a_folder_is_run_as_it_says(tmp_path: Path) -> None:
     save_model(tmp_path / "models" / "my model", pooling="cls", prompts={"query": "search_query: "})
     words = ("--embedder", "path:models/my model", "--max-tokens", "32", "--backend", "torch")
