@@ -35,7 +35,7 @@ def conclusion(
         place = "DIR" if folder is None else quote(str(folder))
         again = next_levels(document, untold, command or stated_command(document))
         then = again or f"hold that p95 in CI: recallbench gate --latency {place}"
-    ended = [] if document.finished else [f"Ended early ({document.why_ended}), the levels above are whole"]
+    ended = [] if document.finished else [f"Ended early ({document.why_ended}), what was measured until then is whole"]
     found = [told for part in document.saturation for told in _saturation(document, part)]
     sure = document.finished and opened and not (void or unquiet or impossible or untold)
     believed = _believed(document, void, unquiet, opened)
@@ -56,7 +56,7 @@ def _saturation(document: LatencyDocument, part: SaturationPart) -> list[str]:
     if part.reached:
         told = [f"{name}saturates{where} at {clients} with {rate(part.rate)} answers a second"]
     else:
-        why = "one client asks alone" if part.why_alone else "more were not tried"
+        why = "one client asks alone" if part.why_alone else part.why_no_more or "more were not tried"
         told = [f"{name}gives{where} {rate(part.rate)} answers a second to {clients}, {why}"]
     rows = opened_of(document, part)
     if not rows:
