@@ -65,7 +65,18 @@ def test_levels_end_where_the_server_takes_no_more_callers(tmp_path: Path) -> No
             owner.execute("CREATE EXTENSION vector")
             owner.execute("CREATE ROLE few LOGIN CONNECTION LIMIT 4")
             owner.execute("GRANT CREATE ON DATABASE postgres TO few")
-        words = ("latency", "canary-locomo", "--store", "pgvector", "--embedder", "hash", "--limit", "9", "--out", "out")
+        words = (
+            "latency",
+            "canary-locomo",
+            "--store",
+            "pgvector",
+            "--embedder",
+            "hash",
+            "--limit",
+            "9",
+            "--out",
+            "out",
+        )
         words += ("--dsn", make_conninfo(server.dsn, user="few"), "--seconds", "0.2", "--rates", "20")
         done = recallbench(*words, "--clients", "1,2,8", "--format", "json", cwd=tmp_path)
         first = recallbench(*words, "--clients", "8", "-q", cwd=tmp_path)
@@ -75,7 +86,7 @@ def test_levels_end_where_the_server_takes_no_more_callers(tmp_path: Path) -> No
     assert [row["clients"] for row in document["rows"] if row["kind"] == "closed"] == [1, 2]
     assert document["rows"][-1]["rate"] == 20.0
     assert [row["level"] for row in document["rows"]] == [1, 2, 3]
-    said = 'No level with 8 clients: the server takes no 8 of them: '
+    said = "No level with 8 clients: the server takes no 8 of them: "
     assert said in done.stderr
     assert 'too many connections for role "few"' in done.stderr
     assert first.returncode == 3

@@ -13,7 +13,7 @@ from recallbench.machine_load import MachineLoad
 from recallbench.reading import document, parsed
 from recallbench.reports.answers import answer_lines
 from recallbench.reports.canary.drawn import canary_doubt, canary_lines
-from recallbench.reports.cells import figure, interval, share, system
+from recallbench.reports.cells import figure, interval, saturation, system
 from recallbench.reports.conclusions.labels import mattering, of_protocol
 from recallbench.reports.conclusions.measured import Measured, counted, gate_words
 from recallbench.reports.controls.columns import control_names, controls
@@ -52,7 +52,7 @@ def headline(metrics: Metrics, folder: Path, today: date, *, labels: bool = Fals
                 str(e.n),
                 figure(e.chance),
                 *controls(metrics, e.measure),
-                "–" if e.ordered else share(e.saturated),
+                saturation(e),
             )
         )
     embedder = encoder_words(metrics)
