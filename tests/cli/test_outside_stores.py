@@ -216,6 +216,7 @@ def test_the_stores_are_listed(workspace: Path) -> None:
         ("graph", "  ranker=neighbours|importance, or --graph-ranker\n"),
         ("bm25", "Nothing can be set of it with --set.\n"),
         ("https", "https:  a memory behind a JSON contract: https://host:port/\n"),
+        ("http", '    POST /search   {"scope": "…", "query": "…", "k": 10, '),
         ("python:mine:Memory", "Of a class or function of your own, NAME=VALUE is a parameter of its constructor"),
     ],
 )

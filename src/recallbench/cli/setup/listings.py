@@ -87,7 +87,7 @@ def stores(store: str | None, format: Format) -> int:
             also = f"--{option.flag}" if option.flag else ""
             rows.append((name, f"{option.name}={values}", also, option.description))
     settable = Table(("store", "NAME=VALUE", "also", "what it decides"), rows)
-    told = [_OF_ONE, _OF_YOUR_OWN] if store is None else [_OF_YOUR_OWN] if "python:" in known else _settings(rows)
+    told = [_OF_ONE, _OF_YOUR_OWN] if store is None else _about(next(iter(known)), rows)
     parts: list[Part] = [every, "", *told]
     # One table for a spreadsheet: a filter of its first column leaves the stores alone, or what can be set.
     sheet = Table(
@@ -99,8 +99,14 @@ def stores(store: str | None, format: Format) -> int:
     return 0
 
 
-def _settings(rows: Sequence[tuple[str, str, str, str]]) -> list[str]:
-    """Return the settings of one store, each with what it decides below it."""
+def _about(name: str, rows: Sequence[tuple[str, str, str, str]]) -> list[str]:
+    """Return the settings of one store, each with what it decides below it; of a server its contract."""
+    from recallbench.stores.outside import http
+
+    if name == "python:":
+        return [_OF_YOUR_OWN]
+    if name.endswith(":"):
+        return (http.__doc__ or "").splitlines()
     if not rows:
         return ["Nothing can be set of it with --set."]
     lines = ["What --set sets; the result says so where a value departs from the default:"]
