@@ -349,7 +349,7 @@ def _oddities(metrics: Metrics, *, early: bool) -> list[tuple[str, str]]:
         ("haystacks with a repeated session id", corpus.repeated_sessions),
         ("empty turns", corpus.empty_turns),
         ("evidence strings read as their authors meant them", corpus.repaired_evidence),
-        ("references to turns that are missing", corpus.missing_turns),
+        ("references to missing turns", corpus.missing_turns),
     )
     told = [f"{what}: {count}" for what, count in counts if early or count]
     told += [f"references to sessions that were yet to come: {corpus.unseen_gold}"] if corpus.unseen_gold else []
