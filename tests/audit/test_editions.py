@@ -16,7 +16,7 @@ from audited_copies import audit_copy
 from commandline import recallbench
 from labelled_sets import short
 from recallbench import __version__
-from recallbench.audit.checks.report import _differing_figures, _timings
+from recallbench.audit.checks.report import _differing_figures
 from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.registry import facts
 from recallbench.progress import Silent
@@ -24,6 +24,7 @@ from recallbench.protocol.frozen import load
 from recallbench.reports.report import ReportedRun, render, render_without_sentence
 from recallbench.reports.result_page import PAGE
 from recallbench.results.dataset import read_dataset
+from recallbench.results.latency import read_timings
 from recallbench.results.manifest import build
 from recallbench.results.metrics import Metrics
 from recallbench.results.result import Result
@@ -46,7 +47,9 @@ def first(current: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     metrics = Metrics.model_validate_json((folder / "metrics.json").read_text())
     subject = _subject(folder, metrics.model_copy(update={"statistics_edition": FIRST.number}))
     (folder / "metrics.json").write_text(subject.derived.model_dump_json(indent=1) + "\n")
-    report = render_without_sentence(subject.derived, ReportedRun(subject.environment, _timings(subject)))
+    report = render_without_sentence(
+        subject.derived, ReportedRun(subject.environment, read_timings(subject.folder, subject.environment))
+    )
     (folder / PAGE).unlink()
     environment = json.loads((folder / "environment.json").read_text())
     del environment["recallbench_version"]
@@ -160,7 +163,7 @@ MARKED = {
 
 @pytest.mark.parametrize("marked", MARKED.values(), ids=MARKED)
 def test_markup_among_words_that_may_differ_is_seen(first: Path, tmp_path: Path, marked: str) -> None:
-    line = Mutation("", "RB-REPORT", text("report.md", "^still tell of the order", f"{marked}\\n\\g<0>"))
+    line = Mutation("", "RB-REPORT", text("report.md", "^the order, and have none", f"{marked}\\n\\g<0>"))
     failures = failed_checks(changed(first, tmp_path, line))
     assert "markup that no report has" in failures["RB-REPORT"]
 
@@ -204,7 +207,8 @@ def test_the_report_of_another_release_may_be_worded_otherwise(current: Path, tm
         def as_another(folder: Path) -> None:
             for name in ("metrics.json", "environment.json", "report.md"):
                 text(name, rf'(recallbench_version": "|by RecallBench ){re.escape(__version__)}', r"\g<1>0.0.9")(folder)
-            text("report.html", rf"<td>{re.escape(__version__)}</td>", "<td>0.0.9</td>")(folder)
+            for before in ("<td>", "by RecallBench "):
+                text("report.html", f"{before}{re.escape(__version__)}", f"{before}0.0.9")(folder)
             change.change(folder)
 
         return failed_checks(changed(current, tmp_path / change.name, Mutation("", "", as_another)))
@@ -224,7 +228,7 @@ def test_an_earlier_report_need_not_mark_a_short_interval(first: Path, monkeypat
         estimate.model_copy(update={"value": 0.99, "design_effect": 5.1}) for estimate in stated.estimates["overall"]
     ]
     crowded = stated.model_copy(update={"estimates": stated.estimates | {"overall": row}})
-    reported_run = ReportedRun(subject.environment, _timings(subject))
+    reported_run = ReportedRun(subject.environment, read_timings(subject.folder, subject.environment))
     today = render(crowded, reported_run).split("\n")
     assert "An interval that is *too short*" in "\n".join(today)
     for module in ("cells", "report"):

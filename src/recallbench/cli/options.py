@@ -194,8 +194,8 @@ def of_stores(*stores: str) -> list[Declaration]:
     declared: list[Declaration] = [
         option(
             "set",
-            "An option of the store, as `recallbench stores` lists them, or a parameter of your own class; repeat it "
-            "for several.",
+            "An option of the store, as `recallbench stores NAME` lists them, or a parameter of your own class; repeat "
+            "it for several.",
             "--store-option",
             metavar="NAME=VALUE",
             multiple=True,

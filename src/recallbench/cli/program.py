@@ -120,7 +120,7 @@ PANELS = {
             "doctor": "List what a real run needs, and whether it is here.",
             "fetch": "Download a corpus or an encoder at its pinned revision and check every hash.",
             "corpora": "List the corpora.",
-            "stores": "List the stores, and what can be set of each.",
+            "stores": "List the stores; of one, what can be set of it with --set NAME=VALUE.",
             "embedders": "List the encoders, and whether each is here.",
             "measures": "List the measures, each with what it counts.",
             "completion": (

@@ -38,9 +38,12 @@ def share(value: float | None) -> str:
     return "–" if value is None else f"{value:.1%}"
 
 
-def saturation(estimate: EstimatePart) -> str:
-    """Return the share of haystacks no larger than k, with a note where the order counts all the same."""
-    return share(estimate.saturated) + (" (but order counts)" if estimate.ordered and estimate.saturated else "")
+def saturation(estimate: EstimatePart, *, early: bool = False) -> str:
+    """Return the share of haystacks no larger than k; a dash where the order counts all the same.
+
+    Reports of release 0.1, which are `early`, had it there too.
+    """
+    return share(estimate.saturated if early or not estimate.ordered else None)
 
 
 def interval(part: EstimatePart | IntervalPart | AnswerSharePart | Estimate, value: float | None = None) -> Markup:

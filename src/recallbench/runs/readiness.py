@@ -12,7 +12,8 @@ from typing import Literal
 
 from recallbench.citing.publication import read_text
 from recallbench.corpora.labelled_sets.set_name import plain_names
-from recallbench.embedding.registry import encoder_status, form_of
+from recallbench.embedding.encoders import ENCODERS
+from recallbench.embedding.registry import encoder_status
 from recallbench.errors import Blocked, RecallBenchError
 from recallbench.protocol.deviations import Deviation
 from recallbench.protocol.frozen import load
@@ -104,7 +105,7 @@ def _weights(plan: Plan) -> ReadinessRow:
         return ReadinessRow("weights", "ready", f"store {plan.store} needs no vectors")
     typed = options.embedder or name
     return _checked(
-        f"weights of {name}" if form_of(name) is None else "encoder",
+        f"weights of {name}" if name in ENCODERS else "encoder",
         lambda: encoder_status(typed, options.environ, options.cache_dir, options.max_tokens),
     )
 
@@ -174,8 +175,7 @@ def _folder(plan: Plan) -> ReadinessRow:
 def _git(options: Options) -> ReadinessRow:
     state = git_state(options.folder or results_parent(options))
     if not state:
-        detail = "results would lie outside git: the gate on committed artefacts can't pass there"
-        return ReadinessRow("git", "warning", detail)
+        return ReadinessRow("git", "note", "results would lie outside git, which only those that are to be cited need")
     detail = f"results lie in a checkout at {state['commit']}"
     return (
         ReadinessRow("git", "ready", detail)

@@ -13,7 +13,7 @@ from recallbench.machine_load import MachineLoad
 from recallbench.reading import document, parsed
 from recallbench.reports.answers import answer_lines
 from recallbench.reports.canary.drawn import canary_doubt, canary_lines
-from recallbench.reports.cells import figure, interval, share, system
+from recallbench.reports.cells import figure, interval, saturation, system
 from recallbench.reports.conclusions.labels import mattering, of_protocol
 from recallbench.reports.conclusions.measured import Measured, counted, gate_words
 from recallbench.reports.controls.columns import control_names, controls
@@ -49,7 +49,7 @@ def headline(
         e, bm25 = asked.estimate, asked.bm25
         control = [figure(bm25) if name == "BM25" else "–" for name in control_names(metrics)]
         found = (figure(e.value), interval(e), str(e.n), figure(e.chance))
-        rows.append((f"recall@{e.measure.partition('@')[2]}", e.measure, *found, *control, share(e.saturated)))
+        rows.append((f"recall@{e.measure.partition('@')[2]}", e.measure, *found, *control, saturation(e)))
     for primary in metrics.headline:
         e = primary.estimate
         rows.append(
@@ -61,7 +61,7 @@ def headline(
                 str(e.n),
                 figure(e.chance),
                 *controls(metrics, e.measure),
-                "–" if e.ordered else share(e.saturated),
+                saturation(e),
             )
         )
     embedder = encoder_words(metrics)

@@ -323,5 +323,6 @@ def _missing(folder: Path, name: str) -> InputError:
         f"{folder} is no set of questions and answers: {name} is missing",
         expected=f"{DOCUMENTS} with {SHORT}, or with {QUERIES} and {JUDGEMENTS}/<split>.tsv",
         found=there or "an empty folder",
-        remedy="`recallbench label` makes a set; docs/own-data.md shows its files",
+        remedy=f'a line of {DOCUMENTS} is {{"_id": "d1", "text": "…"}}, one of {SHORT} '
+        '{"query": "…", "relevant": ["d1"]}; `recallbench label` writes the second',
     )

@@ -35,7 +35,7 @@ def conclusion(
         then = again or f"hold it in CI: recallbench gate --latency {place}"
     if not document.finished:
         ended = f"Ended early ({shortened(document.why_ended, 80)})"
-        return Conclusion(ended, "the levels above are whole", then, tone="open")
+        return Conclusion(ended, "what was measured until then is whole", then, tone="open")
     doubts = list(_doubts(document, untold))
     relied = not (untold or any(not row.machine.quiet for row in document.rows))
     found = [*_capacities(document), *(_waited(document) if relied else [])]
@@ -67,7 +67,8 @@ def _capacities(document: LatencyDocument) -> list[str]:
     store = f"{at}the store" if at else "The store"
     smallest = f", at {sizes[0]}x {rate(document.saturation[0].rate)}" if at else ""
     if not part.reached:
-        return [f"{store} gives {rate(part.rate)} answers a second to {clients}{smallest}"]
+        why = f", {shortened(part.why_no_more, 80)}" if part.why_no_more else ""
+        return [f"{store} gives {rate(part.rate)} answers a second to {clients}{why}{smallest}"]
     return [f"{store} saturates at {rate(part.rate)} answers a second ({clients}){smallest}"]
 
 

@@ -32,7 +32,8 @@ GRACE = 10.0
 LAST_BREATH = 0.5
 """Seconds after which a server whose connection was lost is taken for alive."""
 
-# The data live as long as one run and can be made again, so nothing is written for the case of a crash.
+# The data live as long as one run and can be made again, so nothing is written for the case of a crash. Connections
+# are for the clients of two systems in a latency study, and whoever fills and looks.
 SETTINGS = {
     "fsync": "off",
     "full_page_writes": "off",
@@ -42,7 +43,7 @@ SETTINGS = {
     "autovacuum": "off",
     "jit": "off",
     "shared_buffers": "128MB",
-    "max_connections": "20",
+    "max_connections": "160",
     "huge_pages": "off",
     "dynamic_shared_memory_type": "mmap",
     "logging_collector": "off",
