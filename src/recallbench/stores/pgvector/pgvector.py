@@ -244,23 +244,6 @@ class PgvectorStore(Store):
             self._search.round_trip()
         return self._search is not None
 
-    def search_otherwise(self, options: Mapping[str, Any]) -> None:
-        """Search from now on, in a fresh session, with the settings of these options; the index stays as it is.
-
-        Raises UsageError where they ask for another index."""
-        check_together(options)
-        choice = IndexChoice.read(options)
-        if choice.built != self._choice.built:
-            raise UsageError(
-                "the index of a filled store can't be another one",
-                expected=", ".join(map(str, self._choice.built)),
-                found=", ".join(map(str, choice.built)),
-                remedy="fill a store with these options",
-            )
-        self._choice, self._index = choice, self._index and self._index.searched_with(choice)
-        self._sessions.settings = {**self._sessions.settings, **choice.settings}
-        self.chill()
-
     def chill(self) -> str:
         """A fresh session, which has read no catalogue and made no plan; the server's own cache stays warm."""
         self._open()
