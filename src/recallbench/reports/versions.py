@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from shlex import quote
 from typing import Literal
 
 from pydantic import Field
 
 from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.markdown import inline, opening
+from recallbench.escaping.shell import command
 from recallbench.reports.cells import figure, interval
 from recallbench.reports.comparison import (
     DIFFERENCE_HEADER,
@@ -176,12 +176,12 @@ def conclusion(versions: Versions, results: Mapping[str, Path]) -> Conclusion:
         return Conclusion("; ".join([alone, *failed]), next="name another version that the server offers", tone="open")
     telling = [pair for pair in versions.pairs if _told(pair)]
     chosen = telling[0] if telling else versions.pairs[0]
-    compare = " ".join(quote(str(results[name])) for name in (chosen.before, chosen.after))
+    compare = command("compare", results[chosen.before], results[chosen.after])
     doubts = [_unlike(versions, pair) for pair in versions.pairs]
     return Conclusion(
         _differing(versions, telling),
         "; ".join(filter(None, [_believed(versions, telling), *[doubt for doubt in doubts if doubt][:1], *failed])),
-        f"which questions changed: recallbench compare {compare}",
+        f"which questions changed: {compare}",
         tone="open" if failed else "good",
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from recallbench.cli import options
 from recallbench.cli.command import ALIAS, EPILOG, PATH, Whole, argument, command, flag, option, typed
 from recallbench.cli.printing import show as print_all
 from recallbench.errors import UsageError
+from recallbench.escaping import shell
 from recallbench.reports.printing.printed import Format, Printed
 
 if TYPE_CHECKING:
@@ -106,10 +106,8 @@ def compare(
             found=", ".join(measure.measure for measure in comparison.measures),
             remedy="name one of them, or a rule of your own: --fail-if 'ndcg@10 drops 0.01'",
         )
-    again = ["recallbench", "compare", str(first), str(second), *(["--qrels", str(qrels)] if qrels else [])]
-    conclusion = conclude_comparison(
-        comparison, shlex.join(again), strict=strict, fail_on_regression=fail_on_regression
-    )
+    again = shell.command("compare", first, second, *(["--qrels", qrels] if qrels else []))
+    conclusion = conclude_comparison(comparison, again, strict=strict, fail_on_regression=fail_on_regression)
     shown = Printed(
         f"{first} against {second}",
         comparison_text.parts(comparison, file_option="--corpus-file"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, argument, command, option, typed
 from recallbench.cli.measure.scoring_options import MATCHING, TABLE, of_files
 from recallbench.errors import UsageError
+from recallbench.escaping import shell
 
 EXAMPLES = (
     "Examples: recallbench score run.trec --gold qrels.trec --k 3; recallbench score both.jsonl --by kind --format "
@@ -42,13 +42,12 @@ def score(runs: tuple[Path, ...], **others: Any) -> int:
     their texts instead of ids. Exits with 1 where a query failed or a line could not be read, under --keep-going.
     """
     if len(runs) > 1:
-        names = [str(run) for run in runs]
-        two = shlex.join(["recallbench", "score", names[0], "--gold", "GOLD", "--compare", names[1]])
+        two = shell.command("score", runs[0], "--gold", "GOLD", "--compare", runs[1])
         raise UsageError(
             "score takes one file of rankings",
             expected="RUN, and --compare for a second one",
             found=f"{len(runs)} files",
-            remedy=two if len(runs) == 2 else shlex.join(["recallbench", "table", *names, "--qrels", "GOLD"]),
+            remedy=two if len(runs) == 2 else shell.command("table", *runs, "--qrels", "GOLD"),
         )
     if runs[0].is_dir():
         _refuse_folder(runs[0])
@@ -61,12 +60,11 @@ def _refuse_folder(folder: Path) -> None:
 
     run, gold = folder / "run.trec", folder / (GRADED if (folder / GRADED).is_file() else "qrels.trec")
     is_result = run.is_file() and gold.is_file()
-    files = shlex.join(["recallbench", "score", str(run), "--gold", str(gold)])
     raise UsageError(
         f"{folder} is a folder",
         expected="RUN, a file of rankings",
         found=f"a result, with {run.name} and {gold.name}" if is_result else "no result",
-        remedy=files if is_result else shlex.join(["recallbench", "evaluate", str(folder)]),
+        remedy=shell.command("score", run, "--gold", gold) if is_result else shell.command("evaluate", folder),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,6 +12,7 @@ from recallbench.cli.measure.labelled_target import Target
 from recallbench.cli.measure.score_tables import TableOptions
 from recallbench.corpora.labelled_sets.age import parse_age
 from recallbench.errors import UsageError
+from recallbench.escaping.shell import command
 from recallbench.escaping.terminal import shortened, visible
 from recallbench.progress import Progress
 from recallbench.reports.cells import figure, share
@@ -88,8 +88,7 @@ def evaluate_set(
     stale = [] if age is None else _stale(metrics, today - age, stale_after or "")
     ending = conclude_measured(measured(outcome, today, require_quiet=require_quiet, stale=stale[0] if stale else ""))
     if before is not None:
-        compared = shlex.join(["recallbench", "compare", str(before.folder), str(outcome.folder)])
-        ending = replace(ending, next=compared)
+        ending = replace(ending, next=command("compare", before.folder, outcome.folder))
     lacking = None if table is None else print_table(table, outcome, target.matching, before, ending)
     for line in stale:
         print(visible(f"warning: {line}"), file=sys.stderr)
@@ -109,7 +108,7 @@ def _refuse_result(folder: Path) -> None:
             f"{folder} is a result, no set of your own",
             expected="the folder of the set that it is a result of",
             found=f"run.trec and {gold.name}",
-            remedy=f"score its rankings: recallbench score {folder / 'run.trec'} --gold {gold}",
+            remedy=f"score its rankings: {command('score', folder / 'run.trec', '--gold', gold)}",
         )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from datetime import date
 from pathlib import Path
 
 from recallbench.corpora.labelled_sets.set_name import plain_names
+from recallbench.escaping.shell import command
 from recallbench.escaping.terminal import shortened, visible
 from recallbench.machine_load import MachineLoad
 from recallbench.reading import document, parsed
@@ -80,7 +80,7 @@ def headline(metrics: Metrics, folder: Path, today: date, *, labels: bool = Fals
     lines += _standing(metrics, labels=labels or of_protocol(metrics.corpus.name, metrics.store.name))
     if metrics.pipeline is not None:
         lines += [f"stage: {sentence}" for sentence in idle_sentences(metrics.pipeline)]
-        lines.append(f"stages: recallbench stages {shlex.quote(str(folder))}")
+        lines.append(f"stages: {command('stages', folder)}")
     lines.append(f"page: {(folder / PAGE).resolve()}")
     lines.append(f"report: {(folder / 'report.md').resolve()}")
     return lines

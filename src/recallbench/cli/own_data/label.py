@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import options
-from recallbench.cli.again import command_again
 from recallbench.cli.command import PATH, Whole, argument, command, flag, former, option, typed
 from recallbench.cli.printing import show
+from recallbench.cli.typed_command import typed_command
 from recallbench.errors import UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.interruption import InterruptedWithResult
@@ -133,7 +133,7 @@ def _label(
     def told() -> Conclusion:
         now = len(saved())
         waiting = {each.text for each in left} - {each.query.text for each in saved()}
-        again = command_again("label", {"--query": lambda text: ["--query", text] if text in waiting else []})
+        again = typed_command().with_values("--query", waiting).again()
         return labelled(str(book.folder), str(book.path), now, len(before) + now, len(left) - now, again)
 
     try:

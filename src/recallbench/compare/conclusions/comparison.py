@@ -7,12 +7,12 @@ the two disagree, the line says so, and why.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from recallbench.compare.conclusions.rules import rules_words
 from recallbench.compare.rules import exit_code
+from recallbench.escaping import shell
 from recallbench.reports.comparison import (
     LEVEL,
     Comparison,
@@ -182,7 +182,7 @@ def _next(
 ) -> str:
     for side in (comparison.first, comparison.second):
         if side.altered:
-            return f"recallbench audit {shlex.quote(side.name)}"
+            return shell.command("audit", side.name)
     if comparison.identical or set(ways.values()) == {"same"}:
         return ""
     if not primary:
@@ -191,7 +191,7 @@ def _next(
         exits = "" if failing else "; with --fail-on-regression this exits 1"
         return f"{command} --show 10, to see what changed{exits}"
     if "higher" in ways.values():
-        held = f"recallbench gate {shlex.quote(comparison.second.name)} --init, to hold later results to it"
+        held = f"{shell.command('gate', comparison.second.name, '--init')}, to hold later results to it"
         return held if comparison.second.store else f"{command} --show 10, to see what changed"
     ask = "ask more questions" if comparison.clusters is None else "ask questions of more clusters"
     if all(_is_hopeless(part, len(primary)) for part in primary if ways[part.measure] == "open"):

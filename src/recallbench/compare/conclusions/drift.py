@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
-
 from recallbench.compare.conclusions.rules import rules_words
 from recallbench.compare.rules import exit_code, is_lower
+from recallbench.escaping.shell import command
 from recallbench.reports.comparison import LEVEL, MeasuredPart, p_text, signed, signed_range
 from recallbench.reports.drift import Drift, pace
 from recallbench.reports.printing.conclusion import Conclusion, Tone
@@ -63,12 +62,12 @@ def _belief(drift: Drift) -> str:
 
 
 def _next(drift: Drift, failing: bool, fail_on_trend: bool) -> str:
-    first, last = (shlex.quote(drift.nights[i].folder) for i in (0, -1))
     if len(drift.nights) == 1:
         return "measure again, and follow it from there"
     if drift.fell or failing:
         exits = "" if failing or fail_on_trend else "; with --fail-on-trend this exits 1"
-        return f"recallbench compare {first} {last}, to see what changed{exits}"
+        compared = command("compare", drift.nights[0].folder, drift.nights[-1].folder)
+        return f"{compared}, to see what changed{exits}"
     return ""
 
 

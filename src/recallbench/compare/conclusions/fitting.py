@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
 from recallbench.compare.fitted.file import FittedResult
 from recallbench.compare.fitted.thresholds import Detectable
+from recallbench.escaping.shell import command
 from recallbench.reports.cells import figure, interval
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.table import Part, Table
@@ -43,8 +43,8 @@ def conclude_fitting(results: Sequence[FittedResult], file: str) -> Conclusion:
         f"{each.name + ': ' if len(results) > 1 else ''}{detectable_words(each.fitted.detectable)}" for each in results
     )
     assumed = ASSUMED if any(each.baseline is not None for each in results) else ""
-    config = "" if file == "recallbench.toml" else f" --config {shlex.quote(file)}"
-    return Conclusion(f"{file} has {count} thresholds; {told}", assumed, f"recallbench gate{config}")
+    config = [] if file == "recallbench.toml" else ["--config", file]
+    return Conclusion(f"{file} has {count} thresholds; {told}", assumed, command("gate", *config))
 
 
 def detectable_words(detectable: Detectable) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
+from recallbench.escaping.shell import command
 from recallbench.reports.printing.conclusion import Conclusion, Tone
 from recallbench.reports.thresholds import (
     REACHES,
@@ -92,12 +92,11 @@ def _next(
 
 
 def _look_at(part: GateThreshold, result: ResultPart) -> str:
-    folder = shlex.quote(result.folder)
     if part.what == "audit":
-        return f"recallbench audit {folder}"
+        return command("audit", result.folder)
     if result.baseline is not None and part.what not in ("p95_ms", "p95_ratio", "p95_at_load"):
-        return f"recallbench compare {shlex.quote(result.baseline)} {folder}, to see what changed"
-    return f"recallbench report {folder}, to see what it missed"
+        return f"{command('compare', result.baseline, result.folder)}, to see what changed"
+    return f"{command('report', result.folder)}, to see what it missed"
 
 
 def _tone(gating: Gating) -> Tone:

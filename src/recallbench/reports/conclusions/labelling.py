@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 
+from recallbench.escaping.shell import command
 from recallbench.reports.printing.conclusion import Conclusion
 
 
@@ -13,7 +13,7 @@ def labelled(folder: str, book: str, now: int, every: int, left: int, again: str
     queries = f"{now} {'query' if now == 1 else 'queries'} labelled in {book}, {every} in all"
     if not every:
         return Conclusion(queries, "", f"{again} goes on", tone="open")
-    measure = f"recallbench evaluate {shlex.quote(folder)}"
+    measure = command("evaluate", folder)
     if left:
         waiting = f"{left} {'waits' if left == 1 else 'wait'}"
         return Conclusion(queries, waiting, f"{again} goes on, {measure} measures", tone="open")
@@ -41,15 +41,13 @@ def imported(
         happened += f", {skipped} {'was' if skipped == 1 else 'were'} there already"
     if skipped == records:
         happened = f"Nothing of {file} is new: {book} has each of its {skipped} rows already"
-    place = shlex.quote(folder)
     belief = f"{passed_over} columns were passed over, named above" if passed_over > 1 else ""
     if passed_over == 1:
         belief = "one column was passed over, named above"
     if judged == records:
-        return Conclusion(happened, belief, f"recallbench evaluate {place}")
-    method = "hybrid" if judged else "tokens"
+        return Conclusion(happened, belief, command("evaluate", folder))
     return Conclusion(
         happened,
         "; ".join(filter(None, (f"{records - judged} have an answer and no ids, so texts decide", belief))),
-        f"recallbench evaluate {place} --match {method}",
+        command("evaluate", folder, "--match", "hybrid" if judged else "tokens"),
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from recallbench.corpora.labelled_sets.set_name import is_set_name, plain_names
 from recallbench.corpora.registry import CORPORA
+from recallbench.escaping.shell import command
 from recallbench.escaping.terminal import shortened
 from recallbench.reports.cells import figure, share, system
 from recallbench.reports.conclusions.labels import mattering, of_protocol
@@ -52,19 +53,14 @@ class Measured:
         """The corpus, for whoever reads of several."""
         return plain_names(self.metrics.corpus.name)
 
-    @property
-    def quoted(self) -> str:
-        """The folder as a shell takes it."""
-        return shlex.quote(str(self.folder))
-
 
 def conclude_measured(measured: Measured) -> Conclusion:
     """Return how one measurement ends."""
     metrics = measured.metrics
     doubt, tone = _doubt(measured)
     if of_protocol(metrics.corpus.name, metrics.store.name) and tone == "good":
-        return Conclusion(_found(metrics), CITABLE, f"commit it, then recallbench audit {measured.quoted}", tone)
-    then = f"{_opened(measured)}; to compare: recallbench compare OTHER {measured.quoted}"
+        return Conclusion(_found(metrics), CITABLE, f"commit it, then {command('audit', measured.folder)}", tone)
+    then = f"{_opened(measured)}; to compare: {command('compare', 'OTHER', measured.folder)}"
     return Conclusion(_found(metrics), doubt, then, tone)
 
 
@@ -92,7 +88,7 @@ def conclude_several(
         # Where nobody is told apart, that is what has to be said.
         tone, belief = ranked.tone, belief if ranked.tone == "good" else ""
     told = "; ".join(filter(None, (ranked.belief, broken or belief)))
-    return Conclusion(ranked.happened, told, f"recallbench table {' '.join(each.quoted for each in results)}", tone)
+    return Conclusion(ranked.happened, told, command("table", *(each.folder for each in results)), tone)
 
 
 def counted(questions: int) -> str:

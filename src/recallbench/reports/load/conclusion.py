@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from shlex import quote
 
+from recallbench.escaping import shell
 from recallbench.reports.cells import milliseconds, rate
 from recallbench.reports.load.next_levels import TYPICAL, next_levels, opened_of, stated_command, usable, why_untold
 from recallbench.reports.load.tables import percentile
@@ -32,9 +32,8 @@ def conclusion(
     if impossible:
         then = "look whether answers are kept in this process: they come faster than a round trip without work"
     else:
-        place = "DIR" if folder is None else quote(str(folder))
         again = next_levels(document, untold, command or stated_command(document))
-        then = again or f"hold that p95 in CI: recallbench gate --latency {place}"
+        then = again or f"hold that p95 in CI: {shell.command('gate', '--latency', folder or 'DIR')}"
     ended = [] if document.finished else [f"Ended early ({document.why_ended}), the levels above are whole"]
     found = [told for part in document.saturation for told in _saturation(document, part)]
     sure = document.finished and opened and not (void or unquiet or impossible or untold)

@@ -6,9 +6,9 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import join
 
 from recallbench.corpora.labelled_sets.set_name import plain_names
+from recallbench.escaping import shell
 from recallbench.reports.cells import figure
 from recallbench.reports.matrix.document import BM25, CellPart, MatrixDocument
 from recallbench.reports.matrix.words import is_out_of_reach, led_pairs
@@ -144,8 +144,8 @@ def _next(matrix: MatrixDocument, folder: Path | None) -> str:
         return "recallbench audit checks each cell"
     places = [os.path.normpath(folder / cell.folder) for cell in cells]
     if len(places) == 1:
-        return join(["recallbench", "audit", *places])
-    return f"which questions differ: {join(['recallbench', 'compare', *places])}"
+        return shell.command("audit", *places)
+    return f"which questions differ: {shell.command('compare', *places)}"
 
 
 def _value(cell: CellPart, measure: str) -> float:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from shlex import quote
 
+from recallbench.escaping import shell
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.printing.typed_command import TypedCommand
 from recallbench.reports.repetition.document import MARKDOWN, BandPart, Repetition
@@ -31,7 +31,7 @@ def conclusion(repetition: Repetition, folder: Path, command: TypedCommand, kept
         )
     if not judged:
         return Conclusion(f"No question counts, so that {passes} say nothing", tone="bad")
-    compare = f"recallbench compare {quote(str(folder / repetition.passes[0].name))} OTHER"
+    compare = shell.command("compare", folder / repetition.passes[0].name, "OTHER")
     if repetition.same_rankings:
         unlike = [] if repetition.same_content else ["what else they recorded differs"]
         return Conclusion(

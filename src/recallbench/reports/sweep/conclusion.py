@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 from recallbench.corpora.labelled_sets.set_name import is_set_name
+from recallbench.escaping import shell
 from recallbench.reports.cells import figure, milliseconds
 from recallbench.reports.conclusions.names import NAMED
 from recallbench.reports.printing.conclusion import Conclusion
@@ -45,7 +45,7 @@ def conclusion(
     better = choice.gain is not None and choice.gain < 0
     run = applied(document, chosen, corpus, file)
     folder = f"results/{folder_word(chosen.name)}"
-    gated = applied(document, chosen, corpus, file, folder), f"recallbench gate {shlex.quote(folder)} --init"
+    gated = applied(document, chosen, corpus, file, folder), shell.command("gate", folder, "--init")
     held = document.split is not None and document.split.chooses
     known = choice.gain is None or choice.gain_low is not None or _is_baseline(document, chosen)
     sure = choice.shown and held and known
@@ -126,7 +126,7 @@ def _cheaper(document: SweepDocument, chosen: SweepPointPart) -> str:
 
 def _more_questions(document: SweepDocument, corpus: tuple[str, ...], same: str) -> str:
     if is_set_name(document.corpus):
-        return f"label more questions: recallbench label {shlex.join(corpus)}; then {same}"
+        return f"label more questions: {shell.command('label', *corpus)}; then {same}"
     return "sweep a corpus with more questions (recallbench corpora), or your own (recallbench label DIR)"
 
 
