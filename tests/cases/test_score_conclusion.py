@@ -63,7 +63,7 @@ def test_a_change_that_helps_says_why_one_can_believe_it() -> None:
     found, lost = [["a", "x", "y"]], [["x", "a", "y"]]
     told = change_conclusion(change(found * 20 + lost * 20, found * 40), "A", "B")
     assert told.happened == "B is better than A: mrr@2 +0.2500 (+0.1690 to +0.3310), 40 queries, p 7.6e-06"
-    assert (told.belief, told.next, told.tone) == ("the interval excludes 0, and p agrees", "keep B", "good")
+    assert (told.belief, told.next, told.tone) == ("p and interval agree", "keep B", "good")
 
 
 def test_no_difference_is_not_called_equal() -> None:
@@ -87,7 +87,10 @@ def test_where_the_interval_and_p_disagree_the_line_says_which_decides() -> None
     assert told.happened == (
         "Not settled whether B differs from A: recall_frac@2 -0.1500 (-0.2907 to -0.0492), 40 queries, p 0.1250"
     )
-    assert "p decides" in told.belief
+    assert told.belief == (
+        "the interval excludes 0, yet p decides: it is corrected for 4 tests (0.0312 before), the interval for none, "
+        "and so few questions differ that the least p is 0.1250"
+    )
 
 
 def test_failures_keep_a_comparison_from_being_good() -> None:

@@ -265,7 +265,7 @@ def corrected(pair: PairPart, **changes: float | int | None) -> PairPart:
             summary(*BOTH, pairs=(corrected(neighbours(0.04, 0.002, 27), p_holm=0.08),) * 2),
             "No neighbours of 0.1, 0.3 are shown to differ in recall_any@10: at most 0.1 to 0.3 recall_any@10 +0.0136 "
             "(+0.0086 to +0.0187), p 0.0800; one of 0.0070 is found four times in five; 0.1 to 0.3 recall_any@10: the "
-            "interval excludes 0, yet p decides: it is corrected for 2 tests, and the interval is not; "
+            "interval excludes 0, yet p decides: it is corrected for 2 tests (0.0400 before), the interval for none; "
             f"{COMPARE}",
             "good",
         ),

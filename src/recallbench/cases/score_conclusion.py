@@ -8,8 +8,9 @@ from recallbench.cases.change import Change
 from recallbench.cases.scores import CaseScores
 from recallbench.compare.rules import change_word
 from recallbench.reports.cells import figure
-from recallbench.reports.comparison import LEVEL, MeasuredPart, p_text, signed, signed_range
+from recallbench.reports.comparison import LEVEL, MeasuredPart, p_text
 from recallbench.reports.printing.conclusion import Conclusion, Tone
+from recallbench.reports.printing.deciding import disagreement, why_shown
 
 FEW = 30
 """Below so many queries a figure is called one of too few."""
@@ -46,20 +47,19 @@ def change_conclusion(
     unsettled = _parts(change, "not settled")
     tone: Tone
     n, tone, then = change.parts[0].n, "open", f"{again}, with more queries"
+    tests = len(change.parts)
     if helped and hurt:
         happened = f"{after} is better in {_numbers(helped[0])}, and worse in {_numbers(hurt[0])}"
-        belief, then = (
-            f"both p are below {LEVEL:g}, and count how many measures were looked at",
-            "decide which of the two your memory is for",
-        )
+        belief = f"both p are below {LEVEL:g}, and count how many measures were looked at"
+        then = "decide which of the two your memory is for"
     elif helped or hurt:
         part = (helped or hurt)[0]
         happened = f"{after} is {'better' if helped else 'worse'} than {before}: {_numbers(part)}"
-        belief, then, tone = _belief(part), f"keep {after if helped else before}", "good" if helped else "bad"
+        belief, then, tone = why_shown(part, tests), f"keep {after if helped else before}", "good" if helped else "bad"
     elif unsettled:
         happened = f"Not settled whether {after} differs from {before}: {_numbers(unsettled[0])}"
-        belief = "the interval excludes 0, but p decides, which counts how many measures were looked at"
-    elif not any(part.wins or part.losses for part in change.parts):
+        belief = disagreement(unsettled[0], tests)
+    elif not any(part.moved for part in change.parts):
         happened, belief = f"{after} and {before} score alike for {'the' if n == 1 else 'each of'} {queries(n)}", ""
         then, tone = "keep either", "good"
     else:
@@ -82,16 +82,5 @@ def _parts(change: Change, word: str) -> Sequence[MeasuredPart]:
     return [part for part in change.parts if change_word(part).startswith(word)]
 
 
-def _belief(part: MeasuredPart) -> str:
-    """Return why a difference counts, where the interval and p agree and where they do not."""
-    if part.low is None or part.high is None:
-        return "p decides, since the differences give no interval"
-    if part.low <= 0 <= part.high:
-        return "the interval includes 0, but p decides, since it needs no assumption about the differences"
-    return "the interval excludes 0, and p agrees"
-
-
 def _numbers(part: MeasuredPart) -> str:
-    between = "" if part.low is None else f" ({signed_range(part.low, part.high)})"
-    p = 1.0 if part.p_holm is None else part.p_holm
-    return f"{part.measure} {signed(part.difference)}{between}, {queries(part.n)}, p {p_text(p)}"
+    return f"{part.measure} {part.words}, {queries(part.n)}, p {p_text(part.corrected_p)}"

@@ -214,7 +214,7 @@ def rule_on(part: DifferencePart, measures: int, above: int) -> Ruling:
 
     Holm corrects for this number of `measures` (0: it is not tested); `above` is the number of cases above 0.
     """
-    if not part.wins and not part.losses:
+    if not part.moved:
         return Ruling("passes", change_word(part))
     proven = part.p_holm is not None and part.p_holm <= LEVEL
     reachable = measures > 0 and part.smallest_p * measures <= LEVEL
@@ -264,11 +264,11 @@ def movement_word(low: float | None, high: float | None) -> str:
 
 def change_word(part: DifferencePart) -> str:
     """Return `helped` or `hurt` by the corrected test; not settled where only the uncorrected interval says so."""
-    if not part.wins and not part.losses:
+    if not part.moved:
         return "no case changed"
     if part.p_holm is not None and part.p_holm <= LEVEL:
         return "helped" if part.difference > 0 else "hurt"
-    if part.low is not None and part.high is not None and not part.low <= 0 <= part.high:
+    if part.excludes_0:
         return f"not settled: the interval excludes 0, the corrected p does not reach {LEVEL:g}"
     return "no difference shown"
 
@@ -297,7 +297,7 @@ def _parse_failure(text: str) -> Rule:
 def _decide_drop(
     threshold: float, measured: MeasuredPart, low: float | None, high: float | None
 ) -> tuple[Outcome, str]:
-    if not measured.wins and not measured.losses:
+    if not measured.moved:
         return "passes", "no question's value differs"
     if low is None or high is None:
         return "inconclusive", f"there is no interval: {why_no_interval(measured.method)}"

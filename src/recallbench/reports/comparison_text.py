@@ -134,9 +134,9 @@ def _foremost(comparison: Comparison) -> set[str]:
 def reading(comparison: Comparison) -> list[str]:
     """Return sentences on how to read the tables."""
     primary = [measure for measure in comparison.measures if measure.role == "primary"]
-    tests = sorted({measure.test for measure in primary or comparison.measures if measure.wins or measure.losses})
+    tests = sorted({measure.test for measure in primary or comparison.measures if measure.moved})
     methods = sorted({measure.method for measure in comparison.measures if measure.low is not None})
-    moved = [measure for measure in comparison.measures if measure.low is None and (measure.wins or measure.losses)]
+    moved = [measure for measure in comparison.measures if measure.low is None and measure.moved]
     reasons = sorted({why_no_interval(measure.method) for measure in moved})
     intervals = "; ".join(methods) or ("none, since " if reasons else "none") + "; ".join(reasons)
     source = " or ".join(tests) or "questions that do not differ"

@@ -132,12 +132,11 @@ def pace(trend: TrendPart) -> str:
 def _compared(pair: MeasuredPart) -> str:
     """Return whether the last result is proven higher or lower: by the test and the interval, where there is one."""
     way = "lower" if pair.difference < 0 else "higher"
-    apart = pair.low is not None and pair.high is not None and not pair.low <= 0 <= pair.high
-    if pair.difference and pair.p <= LEVEL and (apart or pair.low is None):
+    if pair.difference and pair.p <= LEVEL and (pair.excludes_0 or pair.low is None):
         return f"proven {way}"
     if pair.low is None and pair.difference:
         return f"no difference can be shown: {why_no_interval(pair.method)}"
-    return f"{way} by its interval, though p is above {LEVEL}" if apart else "no difference shown"
+    return f"{way} by its interval, though p is above {LEVEL}" if pair.excludes_0 else "no difference shown"
 
 
 def _counted(results: int) -> str:

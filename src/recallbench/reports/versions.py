@@ -18,12 +18,10 @@ from recallbench.reports.comparison import (
     DifferencePart,
     difference_cells,
     p_text,
-    signed,
-    signed_range,
 )
 from recallbench.reports.part import DocumentPart
 from recallbench.reports.printing.conclusion import Conclusion
-from recallbench.reports.printing.deciding import deciding
+from recallbench.reports.printing.deciding import disagreement
 from recallbench.reports.table import Link, Table
 from recallbench.results.metrics import EstimatePart
 
@@ -121,7 +119,7 @@ def reading(versions: Versions) -> list[str]:
         "Smallest p is the least that these questions could have reached; "
         "detectable is the true difference that would be found four times in five, before the correction.",
     ]
-    differing = [pair for pair in versions.pairs if pair.wins or pair.losses]
+    differing = [pair for pair in versions.pairs if pair.moved]
     unreachable = [pair for pair in differing if (pair.p_holm or 0.0) > LEVEL and pair.smallest_p * tests > LEVEL]
     if unreachable:
         lines.append(
@@ -195,7 +193,7 @@ def _differing(versions: Versions, telling: Sequence[PairPart]) -> str:
     measures = " or ".join(dict.fromkeys(pair.measure for pair in versions.pairs))
     names = list(dict.fromkeys(name for pair in versions.pairs for name in (pair.before, pair.after)))
     if not telling:
-        if not any(pair.wins or pair.losses for pair in versions.pairs):
+        if not any(pair.moved for pair in versions.pairs):
             return f"No question's {measures} differs between {' and '.join(names)}, {versions.n} questions"
         largest = max(versions.pairs, key=lambda pair: abs(pair.difference))
         return f"No neighbours of {', '.join(names)} are shown to differ in {measures}: at most {_figures(largest)}"
@@ -204,16 +202,14 @@ def _differing(versions: Versions, telling: Sequence[PairPart]) -> str:
 
 
 def _figures(pair: PairPart) -> str:
-    between = f" ({signed_range(pair.low, pair.high)})" if pair.low is not None else ""
-    p = pair.p if pair.p_holm is None else pair.p_holm
-    return f"{pair.before} to {pair.after} {pair.measure} {signed(pair.difference)}{between}, p {p_text(p)}"
+    return f"{pair.before} to {pair.after} {pair.measure} {pair.words}, p {p_text(pair.corrected_p)}"
 
 
 def _believed(versions: Versions, telling: Sequence[PairPart]) -> str:
     tests = f"{len(versions.pairs)} test{'s' if len(versions.pairs) > 1 else ''}"
     if telling:
         return f"p is corrected for {tests}"
-    differing = [pair for pair in versions.pairs if pair.wins or pair.losses]
+    differing = [pair for pair in versions.pairs if pair.moved]
     if differing and all(pair.smallest_p * len(versions.pairs) > LEVEL for pair in differing):
         few = "clusters" if versions.clustered else "questions"
         return f"that shows nothing: too few {few} differ for {tests}"
@@ -223,8 +219,7 @@ def _believed(versions: Versions, telling: Sequence[PairPart]) -> str:
 
 def _unlike(versions: Versions, pair: PairPart) -> str:
     """Return which of interval and p decides a pair, where they disagree."""
-    corrected = pair.p if pair.p_holm is None else pair.p_holm
-    said = deciding((pair.low, pair.high), pair.p, corrected, len(versions.pairs), pair.smallest_p)
+    said = disagreement(pair, len(versions.pairs))
     return f"{pair.before} to {pair.after} {pair.measure}: {said}" if said else ""
 
 

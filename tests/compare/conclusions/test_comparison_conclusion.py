@@ -137,14 +137,17 @@ def test_where_interval_and_p_disagree_the_line_says_which_decides_and_why() -> 
     line = why(*two)
     assert line.startswith("A and B can't be told apart: recall_any@10 +0.1000 (+0.0100 to +0.2000), ")
     assert (
-        "recall_any@10: the interval excludes 0, yet p decides: it is corrected for 2 measures (0.0300 before), the "
+        "recall_any@10: the interval excludes 0, yet p decides: it is corrected for 2 tests (0.0300 before), the "
         "interval for none;" in line
     )
     assert "the interval excludes 0, yet p decides: so few questions differ that the least p is 0.0625;" in why(
         measured(RECALL, 0.1, p=0.0625, p_holm=0.0625, smallest_p=0.0625, **apart)
     )
     few = (measured(RECALL, 0.1, p=0.03, p_holm=0.06, smallest_p=0.03, **apart), two[1])
-    assert "it is corrected for 2 measures, and so few questions differ that the least p is 0.0600;" in why(*few)
+    assert (
+        "it is corrected for 2 tests (0.0300 before), the interval for none, and so few questions differ that the "
+        "least p is 0.0600;" in why(*few)
+    )
     assert "the interval excludes 0, yet p decides: the sign-flip test assumes less than the interval;" in why(
         measured(RECALL, 0.1, p=0.06, p_holm=0.06, **apart)
     )

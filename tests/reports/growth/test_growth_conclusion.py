@@ -79,8 +79,8 @@ SMALL, LARGE = size(1, 0.9, 2.0), size(5, 0.85, 7.25)
         (
             growth(SMALL, LARGE, changed=change(-0.05, 0.06)),
             "recall_any@10 falls from 0.9000 at 1x to 0.8500 at 5x: -0.0500 (-0.0700 to -0.0300), 158 questions, p "
-            "0.0600; p95 grows from 2 to 7.25 ms; the interval excludes 0, yet p decides: it presumes no distribution; "
-            f"no other load was seen; {UNDER_LOAD}",
+            "0.0600; p95 grows from 2 to 7.25 ms; the interval excludes 0, yet p decides: the sign-flip test assumes "
+            f"less than the interval; no other load was seen; {UNDER_LOAD}",
             "good",
         ),
         (

@@ -200,7 +200,7 @@ def test_of_two_systems_a_slower_one_is_named_after_correction_for_all_rates() -
     alike = conclusion(study(rows, differences=[difference(500.0, 0.03), difference(700.0, 0.3)])).happened
     assert alike.endswith(
         "; in no open loop does the p95 of A and B differ at p .05 (Holm, 2 open loops); at 500 a second the interval "
-        "excludes 0, yet p decides: it is corrected for 2 tests, and the interval is not"
+        "excludes 0, yet p decides: it is corrected for 2 tests (0.0300 before), the interval for none"
     )
 
 

@@ -77,8 +77,8 @@ MANY = [cell(name, "b", value, "a") for name, value in (("locomo", 0.8), ("realt
         (
             matrix(ALIKE, [pair("locomo", "a", p_holm=0.06), pair("locomo", "BM25")], limit=20),
             f"On locomo b leads, recall_any@10 0.8000, not told apart from a; {CORRECTED}; b and a on locomo: the "
-            "interval excludes 0, yet p decides: it is corrected for 2 tests, and the interval is not; only the first "
-            f"20 questions were asked; {COMPARE}",
+            "interval excludes 0, yet p decides: it is corrected for 2 tests (0.0100 before), the interval for none; "
+            f"only the first 20 questions were asked; {COMPARE}",
             "good",
         ),
         (

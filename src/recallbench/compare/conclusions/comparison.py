@@ -19,9 +19,9 @@ from recallbench.reports.comparison import (
     MeasuredPart,
     p_text,
     signed,
-    signed_range,
 )
 from recallbench.reports.printing.conclusion import Conclusion, Tone
+from recallbench.reports.printing.deciding import why_shown
 
 Way = Literal["higher", "lower", "same", "open"]
 _VERBS = {"recall_any": ("finds more", "finds less"), "mrr": ("ranks it higher", "ranks it lower")}
@@ -46,15 +46,11 @@ def conclude_comparison(
 
 def way_of(part: MeasuredPart) -> Way:
     """Return where B stands: by the corrected p, or by the p alone where nothing corrects it."""
-    if not part.wins and not part.losses:
+    if not part.moved:
         return "same"
-    if _p(part) > LEVEL or not part.difference:
+    if part.corrected_p > LEVEL or not part.difference:
         return "open"
     return "higher" if part.difference > 0 else "lower"
-
-
-def _p(part: MeasuredPart) -> float:
-    return part.p if part.p_holm is None else part.p_holm
 
 
 def _happened(comparison: Comparison, shown: Sequence[MeasuredPart], ways: Mapping[str, Way]) -> str:
@@ -93,16 +89,15 @@ def _figures(parts: Sequence[MeasuredPart], questions: str) -> str:
     """Return difference, interval and p of each measure; the p as the table has it that decides."""
     told = []
     for i, part in enumerate(parts):
-        interval = f" ({signed_range(part.low, part.high)})" if part.low is not None else ""
         count = f", {questions}" if i == 0 else ""
         corrected = " (Holm)" if part.p_holm is not None and part.p_holm != part.p else ""
-        told.append(f"{part.measure} {signed(part.difference)}{interval}{count}, p {p_text(_p(part))}{corrected}")
+        told.append(f"{part.measure} {part.words}{count}, p {p_text(part.corrected_p)}{corrected}")
     return " and ".join(told)
 
 
 def _regression(primary: Sequence[MeasuredPart], fail_on_regression: bool) -> str:
     """Return that --fail-on-regression could fail no measure, where so few questions changed."""
-    changed = [part for part in primary if part.wins or part.losses]
+    changed = [part for part in primary if part.moved]
     if not fail_on_regression or not changed or any(part.smallest_p * len(primary) <= LEVEL for part in changed):
         return ""
     return "--fail-on-regression could not fail"
@@ -131,50 +126,23 @@ def _belief(comparison: Comparison, shown: Sequence[MeasuredPart], ways: Mapping
 
 def _why(part: MeasuredPart, way: Way, measures: int) -> str:
     """Return what decided on a measure, with the reason where its interval says otherwise; empty for a lone p."""
-    apart = part.low is not None and part.high is not None and not part.low <= 0 <= part.high
     tests = measures if part.role == "primary" else 1
-    if way == "open":
-        if apart:
-            return f"the interval excludes 0, yet p decides: {_why_not(part, tests)}"
+    if way == "open" and not part.excludes_0:
         if part.smallest_p * tests > LEVEL:
-            return f"so few {_units(part)} differ that no difference could be shown"
+            return f"so few {part.unit} differ that no difference could be shown"
         if part.detectable is None:
             return "the interval includes 0" if part.low is not None else "p decides: there is no interval"
         before = ", before the correction" if tests > 1 else ""
         return f"a difference of {part.detectable:.4f} would be found four times in five{before}"
-    if part.low is None:
-        return "p decides: there is no interval"
-    if not apart:
-        return "the interval includes 0, yet p decides: the sign-flip test assumes less than the interval"
-    if part.turning:
+    if part.turning and way != "open" and part.excludes_0:
         without = part.turning[0] if len(part.turning) == 1 else f"any one of {', '.join(part.turning[:3])}"
         return f"p and interval agree, but without {without} the sign would turn"
-    return "p and interval agree"
-
-
-def _why_not(part: MeasuredPart, tests: int) -> str:
-    if part.p <= LEVEL < part.smallest_p * tests:
-        return f"it is corrected for {tests} measures, and {_too_few(part, tests)}"
-    if part.p <= LEVEL:
-        return f"it is corrected for {tests} measures ({p_text(part.p)} before), the interval for none"
-    if part.smallest_p * tests > LEVEL:
-        return _too_few(part, tests)
-    return "the sign-flip test assumes less than the interval"
-
-
-def _too_few(part: MeasuredPart, tests: int) -> str:
-    least = p_text(min(1.0, part.smallest_p * tests))
-    return f"so few {_units(part)} differ that the least p is {least}"
-
-
-def _units(part: MeasuredPart) -> str:
-    return "questions" if part.least is None else "clusters"
+    return why_shown(part, tests)
 
 
 def _is_hopeless(part: MeasuredPart, tests: int) -> bool:
     """Return whether no p could have shown anything, and no interval says otherwise: a warning above gives the p."""
-    apart = part.low is not None and part.high is not None and not part.low <= 0 <= part.high
-    return part.role == "primary" and part.smallest_p * tests > LEVEL and not apart
+    return part.role == "primary" and part.smallest_p * tests > LEVEL and not part.excludes_0
 
 
 def _next(

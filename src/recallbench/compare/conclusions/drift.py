@@ -5,7 +5,7 @@ from __future__ import annotations
 from recallbench.compare.conclusions.rules import rules_words
 from recallbench.compare.rules import exit_code, is_lower
 from recallbench.escaping.shell import command
-from recallbench.reports.comparison import LEVEL, MeasuredPart, p_text, signed, signed_range
+from recallbench.reports.comparison import LEVEL, MeasuredPart, p_text
 from recallbench.reports.drift import Drift, pace
 from recallbench.reports.printing.conclusion import Conclusion, Tone
 from recallbench.scoring.trend import FEWEST
@@ -33,26 +33,24 @@ def _moved(drift: Drift) -> str:
         return f"is lower in the last of {count} results than in the first: {_figures(pair)}"
     if pair is not None and _is_higher(pair):
         return f"is higher in the last of {count} results than in the first: {_figures(pair)}"
-    if pair is not None and not pair.wins and not pair.losses:
+    if pair is not None and not pair.moved:
         return f"is the same in the last of {count} results as in the first, {pair.n} questions"
     return f"shows no trend over {count} results{last}"
 
 
 def _figures(pair: MeasuredPart) -> str:
-    interval = f" ({signed_range(pair.low, pair.high)})" if pair.low is not None else ""
-    return f"{signed(pair.difference)}{interval}, {pair.n} questions, p {p_text(pair.p)}"
+    return f"{pair.words}, {pair.n} questions, p {p_text(pair.p)}"
 
 
 def _belief(drift: Drift) -> str:
     pair, told = drift.last_against_first, []
     if drift.trend.direction == "too few" and len(drift.nights) > 1:
         told.append(f"fewer than {FEWEST} results show no trend")
-    if pair is not None and pair.low is not None and pair.high is not None and (pair.wins or pair.losses):
-        apart = not pair.low <= 0 <= pair.high
-        if apart != (pair.p <= LEVEL):
-            excludes = "the interval excludes 0, the p does not" if apart else "the p excludes chance, the interval not"
-            told.append(f"{excludes}: both must, so that nothing is called proven")
-    elif pair is not None and pair.smallest_p > LEVEL and (pair.wins or pair.losses):
+    if pair is not None and pair.moved and pair.low is not None:
+        if pair.excludes_0 != (pair.p <= LEVEL):
+            says = "interval excludes 0, the p does not" if pair.excludes_0 else "p excludes chance, the interval not"
+            told.append(f"the {says}: both must, so that nothing is called proven")
+    elif pair is not None and pair.moved and pair.smallest_p > LEVEL:
         told.append(
             f"no difference could be shown: so few clusters differ that the least p is {p_text(pair.smallest_p)}"
         )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from recallbench.reports.cells import figure, milliseconds
-from recallbench.reports.comparison import LEVEL, DifferencePart, p_text, signed, signed_range
+from recallbench.reports.comparison import LEVEL, DifferencePart, p_text
 from recallbench.reports.growth.document import Growth, Size
 from recallbench.reports.printing.conclusion import Conclusion
-from recallbench.reports.printing.deciding import deciding
+from recallbench.reports.printing.deciding import disagreement
 from recallbench.reports.printing.typed_command import TypedCommand
 from recallbench.scoring.quantiles import fewest_for_bound
 
@@ -58,16 +58,15 @@ def _changed(growth: Growth, first: Size, last: Size) -> str:
     if change is None:
         return f"No question counts, so that {measure} has no value"
     values = [figure(size.estimates[0].value) for size in (first, last)]
-    if not change.wins and not change.losses:
+    if not change.moved:
         return f"{measure} stays at {values[0]} up to {last.factor}x, for each of {change.n} questions"
-    between = f" ({signed_range(change.low, change.high)})" if change.low is not None else ""
     ends = (
         f"is {values[0]} at {first.factor}x and {values[1]} at {last.factor}x"
         if change.difference == 0
         else f"{'falls' if change.difference < 0 else 'rises'} from {values[0]} at {first.factor}x to {values[1]} at "
         f"{last.factor}x"
     )
-    return f"{measure} {ends}: {signed(change.difference)}{between}, {change.n} questions, p {p_text(change.p)}"
+    return f"{measure} {ends}: {change.words}, {change.n} questions, p {p_text(change.p)}"
 
 
 def _slowed(first: Size, last: Size) -> str:
@@ -85,11 +84,10 @@ def _few(size: Size) -> list[str]:
 
 def _shown(change: DifferencePart | None) -> list[str]:
     """Return whether the change of the leading measure is shown; nothing where no question changed."""
-    if change is None or not (change.wins or change.losses):
+    if change is None or not change.moved:
         return []
-    disagreement = deciding((change.low, change.high), change.p, change.p, 1, change.smallest_p)
-    if disagreement:
-        return [disagreement]
+    if said := disagreement(change):
+        return [said]
     if change.p <= LEVEL:
         return ["the change is shown"]
     if change.smallest_p > LEVEL:

@@ -84,7 +84,7 @@ def _decided(document: LatencyDocument) -> list[str]:
     if opened and not told:
         told.append(f"in no open loop does the p95 of A and B differ at p .05 ({loops})")
     for found, p in zip(opened, corrected, strict=True):
-        if said := deciding((found.low, found.high), found.p, p, len(opened), found.smallest_p):
+        if said := deciding(found, p, len(opened), "blocks"):
             return [*told, f"at {rate(found.rate)} a second {said}"]
     return told
 

@@ -13,7 +13,7 @@ from recallbench.reports.cells import figure
 from recallbench.reports.matrix.document import BM25, CellPart, MatrixDocument
 from recallbench.reports.matrix.words import is_out_of_reach, led_pairs
 from recallbench.reports.printing.conclusion import Conclusion
-from recallbench.reports.printing.deciding import deciding
+from recallbench.reports.printing.deciding import disagreement
 from recallbench.reports.printing.typed_command import TypedCommand
 
 NAMED = 3
@@ -129,10 +129,8 @@ def _disagreement(matrix: MatrixDocument, corpus: str) -> str:
     lead, pairs = _lead(matrix, corpus), led_pairs(matrix, corpus)
     for pair in pairs:
         systems = (pair.first_system, pair.second_system)
-        if lead is not None and lead.system in systems:
-            p = pair.p if pair.p_holm is None else pair.p_holm
-            if said := deciding((pair.low, pair.high), pair.p, p, len(pairs), pair.smallest_p):
-                return f"{' and '.join(systems)} on {plain_names(corpus)}: {said}"
+        if lead is not None and lead.system in systems and (said := disagreement(pair, len(pairs))):
+            return f"{' and '.join(systems)} on {plain_names(corpus)}: {said}"
     return ""
 
 
