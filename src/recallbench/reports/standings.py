@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
 
 from recallbench.escaping.markdown import opening
 from recallbench.reports.cells import figure, interval
+from recallbench.reports.conclusions.names import joined
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.panel import LINE, Axis, Panel
 from recallbench.reports.part import DocumentPart
@@ -230,13 +230,14 @@ def conclusion(standings: Standings) -> Conclusion:
             return Conclusion(f"{first.name} stands alone: {numbers}{apart}", "", then, tone="open")
         return Conclusion(f"{first.name}: {numbers}", "one system alone says nothing of another", "name a second one")
     alike = [other for other in others if set(other.letters) & set(first.letters)]
+    leaders = joined([each.name for each in (first, *alike)])
     if len(alike) == len(others):
-        happened = f"Nobody is first: {_listed([first, *alike])} can't be told apart by {measure}"
+        happened = f"Nobody is first: {leaders} can't be told apart by {measure}"
         equal = len({each.estimates[0].value for each in standings.standings}) == 1
         holder = ("both have" if len(others) == 1 else "each has") if equal else "the highest has"
         return Conclusion(f"{happened}; {holder} {numbers}{apart}", "", "ask more questions", tone="open")
     if alike:
-        happened = f"{_listed([first, *alike])} are first, and can't be told apart: the highest has {numbers}"
+        happened = f"{leaders} are first, and can't be told apart: the highest has {numbers}"
     else:
         happened = f"{first.name} is first: {numbers}"
     second = next(other for other in others if other not in alike)
@@ -246,13 +247,6 @@ def conclusion(standings: Standings) -> Conclusion:
     if alike:
         belief = f"paired tests tell {first.name} apart from {second.name}"
     return Conclusion(happened + apart, belief, tone="open" if apart else "good")
-
-
-def _listed(standings: Sequence[StandingPart]) -> str:
-    names = [standing.name for standing in standings[:3]]
-    if len(standings) > 3:
-        names.append(f"{len(standings) - 3} more")
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def title(standings: Standings) -> str:

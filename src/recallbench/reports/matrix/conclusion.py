@@ -10,14 +10,13 @@ from pathlib import Path
 from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.escaping import shell
 from recallbench.reports.cells import figure
+from recallbench.reports.conclusions.names import joined
 from recallbench.reports.matrix.document import BM25, CellPart, MatrixDocument
 from recallbench.reports.matrix.words import is_out_of_reach, led_pairs
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.printing.deciding import disagreement
 from recallbench.reports.printing.typed_command import TypedCommand
 
-NAMED = 3
-"""Systems or corpora that are named; of more it is said how many."""
 EACH = 2
 """Corpora up to which each has its leader told by itself."""
 
@@ -37,7 +36,7 @@ class _Lead:
             return ""
         if not self.alike:
             return f", told apart from {self.others[0] if len(self.others) == 1 else f'all {len(self.others)} others'}"
-        return f", not told apart from {_listed(self.alike)}"
+        return f", not told apart from {joined(self.alike)}"
 
 
 def conclusion(matrix: MatrixDocument, folder: Path | None = None, command: TypedCommand | None = None) -> Conclusion:
@@ -47,7 +46,7 @@ def conclusion(matrix: MatrixDocument, folder: Path | None = None, command: Type
     """
     same = "the same command again" if command is None else command.again()
     failed = [f"{cell.encoder} on {plain_names(cell.corpus)}" for cell in matrix.failed]
-    lost = [f"{len(failed)} of {len(matrix.cells)} cells failed: {_listed(failed)}"] if failed else []
+    lost = [f"{len(failed)} of {len(matrix.cells)} cells failed: {joined(failed)}"] if failed else []
     return Conclusion(
         _led(matrix),
         "; ".join([*_believed(matrix), *lost]),
@@ -71,7 +70,7 @@ def _led(matrix: MatrixDocument) -> str:
     by_leader: dict[str, list[str]] = {}
     for name, lead in leads.items():
         by_leader.setdefault(lead.system, []).append(plain_names(name))
-    where = "; ".join(f"{system} leads on {_listed(names)}" for system, names in by_leader.items())
+    where = "; ".join(f"{system} leads on {joined(names)}" for system, names in by_leader.items())
     over = _lead_together(matrix)
     if over is None:
         return f"By {measure} {where}"
@@ -114,7 +113,7 @@ def _believed(matrix: MatrixDocument) -> list[str]:
     mute = [plain_names(name) for name in corpora if is_out_of_reach(led_pairs(matrix, name))]
     told = ["p is corrected for every pair of a corpus"]
     if mute:
-        told.append(f"on {_listed(mute)} the tests could tell nothing apart, whatever was found")
+        told.append(f"on {joined(mute)} the tests could tell nothing apart, whatever was found")
     for name in corpora:
         if name not in mute and (said := _disagreement(matrix, name)):
             told.append(said)
@@ -149,9 +148,3 @@ def _next(matrix: MatrixDocument, folder: Path | None) -> str:
 def _value(cell: CellPart, measure: str) -> float:
     estimate = cell.estimate(measure)
     return 0.0 if estimate is None or estimate.value is None else estimate.value
-
-
-def _listed(names: Sequence[str]) -> str:
-    if len(names) > NAMED:
-        return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -7,7 +7,7 @@ from pathlib import Path
 from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.escaping import shell
 from recallbench.reports.cells import figure, milliseconds
-from recallbench.reports.conclusions.names import NAMED
+from recallbench.reports.conclusions.names import joined
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.printing.typed_command import TypedCommand
 from recallbench.reports.sweep.applying import K, applied
@@ -114,9 +114,7 @@ def _open(document: SweepDocument) -> str:
     asked = f"{count:,} {unit}{'' if count == 1 else 's'}"
     if len(choice.set) < 2:
         return f"No point can be chosen: {asked} can't show any to be no worse by more than {choice.margin:g}"
-    first, last = choice.set[:NAMED], f"{len(choice.set) - NAMED} more"
-    names = [*first, last] if len(choice.set) > NAMED else first
-    return f"No point can be chosen: {asked} can't tell {', '.join(names[:-1])} and {names[-1]} apart"
+    return f"No point can be chosen: {asked} can't tell {joined(choice.set)} apart"
 
 
 def _cheaper(document: SweepDocument, chosen: SweepPointPart) -> str:
