@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import printing
+from recallbench.cli.command import typed
 from recallbench.errors import UsageError
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.printing.printed import Format, Printed
@@ -33,19 +34,15 @@ class TableOptions:
     definitions: Definitions
 
 
-def table_options(
-    k: int,
-    by: str | None,
-    format: Format,
-    ks: str | None,
-    plot: Path | None,
-    definitions: Definitions,
-    *,
-    comparing: bool,
-) -> TableOptions:
-    """Return the options of a command line; raises UsageError with options that would work."""
+def take_table(others: dict[str, Any], format: Format, *, comparing: bool) -> TableOptions:
+    """Take the options of a table out of the others; raises UsageError with options that would work."""
+    from recallbench.cases.definitions import Definitions
     from recallbench.scoring.depth import depth_of
 
+    definitions = Definitions(*(others.pop(name) for name in ("precision", "ndcg", "percentiles")))
+    k, by, ks, plot = (others.pop(name) for name in ("k", "by", "ks", "plot"))
+    if ks is None and not typed("plot"):
+        plot = None  # a plot that stands in a file or variable for whenever there is one
     depths = _depths(ks)
     if plot is not None and not depths:
         raise UsageError("--plot draws what --ks works out", expected="--ks 1,3,5,10,20", found="none")
