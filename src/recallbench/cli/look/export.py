@@ -74,10 +74,7 @@ def _command(target: ExportTarget) -> click.Command:
         if each.former:
             declared.append(former(each.former, each.name, type=PATH if each.kind == "path" else str))
     if target.reads_folders:
-        declared.append(
-            option("prices", "A TOML file with your own prices [default: dated estimates that come along].", type=PATH)
-        )
-        declared.append(options.QUIET)
+        declared += [options.PRICES, options.QUIET]
     return command(*declared, *options.FORMAT, options.CONFIG, epilog=f"Example: {target.example}. {EPILOG}")(run)
 
 

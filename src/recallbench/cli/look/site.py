@@ -45,7 +45,7 @@ EXAMPLES = (
         "'usd_per_1000 < .5'; repeat it for several.",
         multiple=True,
     ),
-    option("prices", "A TOML file with your own prices [default: dated estimates that come along].", type=PATH),
+    options.PRICES,
     flag("verified", "Admit only what the audit calls VERIFIED: git has to hold the files, too."),
     flag("copy", "Write each result's page into the site, so that the site can be moved by itself."),
     option("title", "The heading of the first page.", default="Board of results"),

@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.cli import options
-from recallbench.cli.command import EPILOG, PATH, argument, command, option
+from recallbench.cli.command import EPILOG, PATH, command, option
 from recallbench.cli.printing import show
 from recallbench.cli.typed_command import typed_command
-from recallbench.corpora.labelled_sets import options as labelled_options
-from recallbench.corpora.matching import options as matching_options
 from recallbench.reports.printing.printed import Format
 
 EXAMPLES = (
@@ -20,30 +18,16 @@ EXAMPLES = (
 
 
 @command(
-    argument(
-        "corpus",
-        "locomo, longmemeval, canary-locomo, …, or your own data: DIR, or hub:OWNER/NAME@<40 hex digits>; none with "
-        "--corpus-shape.",
-        required=False,
-    ),
+    options.CORPUS_OR_SET,
     option("factors", "How many times their own size the haystacks grow to.", default="1,2,5,10"),
-    option(
-        "distractors", "Documents to add (JSON lines with _id and text) [default: the other haystacks'].", type=PATH
-    ),
+    options.DISTRACTORS,
     option("seed", "The seed by which documents are drawn.", type=int, default=42),
-    *options.of_corpus(*matching_options.OPTIONS, *labelled_options.OPTIONS),
-    options.RANDOM_MATCHES,
-    *options.SYSTEM,
-    *options.of_stores(),
+    *options.OWN_DATA,
+    *options.of_system(),
     *options.CORPUS,
-    options.LIMIT,
-    options.DEPTH,
     options.REQUIRE_QUIET,
-    *options.FORMAT,
     option("plot", "Draw recall and p95 against the size into this SVG file.", type=PATH),
-    options.CACHE_DIR,
-    options.QUIET,
-    options.CONFIG,
+    *options.GENERAL,
     epilog=f"{EXAMPLES} {EPILOG}",
 )
 def grow(

@@ -11,8 +11,6 @@ from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, command, option
 from recallbench.cli.printing import show as print_matrix
 from recallbench.cli.typed_command import typed_command
-from recallbench.corpora.labelled_sets import options as labelled_options
-from recallbench.corpora.matching import options as matching_options
 from recallbench.reports.printing.printed import Format
 
 if TYPE_CHECKING:
@@ -38,20 +36,13 @@ EXAMPLES = (
     ),
     option("store", "The store that searches the vectors.", default="exact"),
     option("show", "Print a matrix that was measured, from its folder, and measure nothing.", type=PATH),
-    *options.of_corpus(*matching_options.OPTIONS, *labelled_options.OPTIONS),
-    options.RANDOM_MATCHES,
+    *options.OWN_DATA,
     options.DSN,
     options.BACKEND,
     *options.of_stores(),
     *options.CORPUS,
-    options.LIMIT,
-    options.DEPTH,
-    options.OUT,
-    options.LABEL,
-    *options.FORMAT,
-    options.CACHE_DIR,
-    options.QUIET,
-    options.CONFIG,
+    *options.STUDY,
+    *options.GENERAL,
     epilog=f"{EXAMPLES} {EPILOG}",
 )
 def matrix(

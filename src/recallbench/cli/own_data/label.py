@@ -51,10 +51,7 @@ KEYS = (
     options.MAX_TOKENS,
     options.BACKEND,
     *options.of_stores(),
-    options.CACHE_DIR,
-    *options.FORMAT,
-    options.QUIET,
-    options.CONFIG,
+    *options.GENERAL,
     epilog=f"Keys: {KEYS}. On a terminal a key needs no Enter. Labels are saved query by query; stop and go on at any "
     "time. Examples: recallbench label team; recallbench label team --import questions.csv.",
 )
