@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from recallbench.corpora.matching.method import Matching
     from recallbench.corpora.options import CorpusOption
     from recallbench.runs.options import Options
+    from recallbench.scoring.measures.measure import Measure
 
 CONFIG = click.option(
     "--config",
@@ -320,6 +321,20 @@ def single_corpus(name: str) -> str:
     if len(several := names(name)) > 1:
         raise UsageError(f"{name} is several corpora", expected=f"one of {', '.join(several)}", found=name)
     return name
+
+
+def words_of(*texts: str) -> list[str]:
+    """Return the words of options that are separated by commas, each once."""
+    return list(dict.fromkeys(word.strip() for text in texts for word in text.split(",") if word.strip()))
+
+
+def measures_of(text: str) -> list[Measure]:
+    """Return the measures that --measures names; raises UsageError where it names none."""
+    from recallbench.scoring.measures.registry import parse
+
+    if not (words := words_of(text)):
+        raise UsageError("--measures names none", expected="--measures recall_any@10", found=repr(text))
+    return [parse(word) for word in words]
 
 
 def whole_numbers(text: str, option: str, example: str) -> list[int]:

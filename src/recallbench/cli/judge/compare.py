@@ -85,8 +85,8 @@ def compare(
     from recallbench.reports import comparison_text
 
     conditions = parse_failures(fail_if, strict)
-    measure_names = _split_at_commas(measures)
-    allowed = _split_at_commas(allow)
+    measure_names = options.words_of(*measures)
+    allowed = options.words_of(*allow)
     if qrels is not None:
         if pipeline is not None:
             raise UsageError("--pipeline is for result folders", remedy="TREC runs do not say how they were made")
@@ -194,7 +194,3 @@ def _runs(
     every = [*measures, *(condition.measure for condition in conditions)]
     before, after = trec_sides((first, second), qrels, every, clusters, prefix, DEPTH in allowed, ties)
     return compared(before, after, measures, conditions, basis=[f"judged by {qrels}", f"ties: {ties}"], show=show)
-
-
-def _split_at_commas(texts: Sequence[str]) -> list[str]:
-    return [word.strip() for text in texts for word in text.split(",") if word.strip()]

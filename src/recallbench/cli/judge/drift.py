@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from recallbench.cli import options
 from recallbench.cli.command import PATH, VARIABLES, argument, command, flag, option, typed
+from recallbench.cli.output_file import refuse_no_picture, write_output
 from recallbench.cli.printing import show
 from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Part
@@ -58,15 +59,11 @@ def drift(
     from recallbench.compare.rules import exit_code, parse_failures
     from recallbench.errors import UsageError
     from recallbench.reports import drift as report
-    from recallbench.reports.drift_page import page
+    from recallbench.reports.drift_page import page, picture
     from recallbench.results.dated import result_folders
     from recallbench.scoring.measures.registry import parse
 
-    if plot is not None and plot.suffix != ".svg":
-        raise UsageError(
-            f"--plot {plot} is no picture", expected="a name that ends in .svg", found=plot.suffix or "no ending",
-            remedy="for a page: --format html > FILE.html",
-        )  # fmt: skip
+    refuse_no_picture(plot)
     if not typed("out"):
         out = None  # the variable is for the parent folder of results
     if out is not None and out.suffix not in (".html", ".svg"):
@@ -86,15 +83,8 @@ def drift(
     show(printed, format)
     for path in (plot, out):
         if path is not None:
-            _write(followed, path)
+            write_output(path, page(followed) if path.suffix == ".html" else picture(followed))
     return 1 if fail_on_trend and followed.fell else exit_code(followed.conditions, (), strict=strict)
-
-
-def _write(followed: Drift, path: Path) -> None:
-    from recallbench.cli.output_file import write_output
-    from recallbench.reports.drift_page import page, picture
-
-    write_output(path, page(followed) if path.suffix == ".html" else picture(followed))
 
 
 def _parts(followed: Drift) -> list[Part]:

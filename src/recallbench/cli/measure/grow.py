@@ -7,6 +7,7 @@ from typing import Any
 
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, command, option
+from recallbench.cli.output_file import refuse_no_picture, write_output
 from recallbench.cli.printing import show
 from recallbench.cli.typed_command import typed_command
 from recallbench.reports.printing.printed import Format
@@ -53,6 +54,7 @@ def grow(
     from recallbench.reports.growth.picture import picture
     from recallbench.studies.growth import growth
 
+    refuse_no_picture(plot)
     sizes = options.whole_numbers(factors, "factors", "1,2,5,10")
     progress = listener(quiet)
     run_options = obtain_corpus(corpus, others, progress)
@@ -61,7 +63,5 @@ def grow(
     grown = growth(run_options, sizes, distractors, seed, progress)
     show(printed(grown, typed_command()), format)
     if plot is not None:
-        from recallbench.cli.output_file import write_output
-
         write_output(plot, picture(grown))
     return 1 if require_quiet and any(size.disturbed for size in grown.sizes) else 0

@@ -71,7 +71,7 @@ def matrix(
         has_cells = all((show / cell.folder).is_dir() for cell in kept.cells)
         print_matrix(printed(kept, show, has_cells=has_cells), format)
         return 1 if kept.failed else 0
-    if not (words := _words(encoders)) or not (named := _words(corpora)):
+    if not (words := options.words_of(encoders or "")) or not (named := options.words_of(corpora or "")):
         raise UsageError(
             "a matrix has encoders and corpora",
             expected="--encoders minilm@256,minilm@512 --corpora locomo,realtalk",
@@ -83,10 +83,6 @@ def matrix(
     study = measure_matrix(read, _corpora(named, others, progress), progress, date.today())
     print_matrix(printed(study.document, study.folder, typed_command()), format)
     return 1 if study.document.failed else 0
-
-
-def _words(text: str | None) -> list[str]:
-    return [word.strip() for word in (text or "").split(",") if word.strip()]
 
 
 def _corpora(words: list[str], others: dict[str, Any], progress: Progress) -> list[Options]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import printing
 from recallbench.cli.command import typed
+from recallbench.cli.output_file import refuse_no_picture, write_output
 from recallbench.errors import UsageError
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.printing.printed import Format, Printed
@@ -46,14 +47,7 @@ def take_table(others: dict[str, Any], format: Format, *, comparing: bool) -> Ta
     depths = _depths(ks)
     if plot is not None and not depths:
         raise UsageError("--plot draws what --ks works out", expected="--ks 1,3,5,10,20", found="none")
-    if plot is not None and plot.suffix.lower() != ".svg":
-        remedy = f"--plot {plot.with_suffix('.svg') if plot.name else 'ks.svg'}"
-        raise UsageError("--plot draws SVG", expected="a file that ends in .svg", found=str(plot), remedy=remedy)
-    if plot is not None and not plot.parent.is_dir():
-        # Refused before a store works for an hour.
-        raise UsageError("--plot needs a folder", expected="one that exists", found=str(plot.parent))
-    if plot is not None and plot.is_dir():
-        raise UsageError("--plot names a folder", expected="a file that ends in .svg", found=str(plot))
+    refuse_no_picture(plot)
     if format == "csv" and (depths or comparing):
         raise UsageError(
             "CSV holds one table, that of the queries",
@@ -90,7 +84,7 @@ def show(
         drawn = "" if options.plot is None else f", and {options.plot} was not drawn"
         print(f"recallbench: no figures at other depths: no case has anything to find{drawn}", file=sys.stderr)
     elif tradeoff is not None and options.plot is not None:
-        _draw(tradeoff, options.plot)
+        write_output(options.plot, tradeoff.plot().picture())
 
 
 def _printed(
@@ -118,12 +112,6 @@ def _printed(
         markdown += "\n".join(["", *compared.markdown, ""])
     title = f"Scores of {len(report)} queries"
     return Printed(title, shown, fields, conclusion, own_markdown=markdown, own_sheet=sheet(report, options.by))
-
-
-def _draw(tradeoff: Tradeoff, plot: Path) -> None:
-    from recallbench.cli.output_file import write_output
-
-    write_output(plot, tradeoff.plot().picture())
 
 
 def _depths(text: str | None) -> tuple[int, ...]:
