@@ -8,7 +8,7 @@ from dataclasses import replace
 from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.escaping import markdown as escaped
 from recallbench.escaping.terminal import visible
-from recallbench.reports.cells import figure, share
+from recallbench.reports.cells import figure, share, ten_digits
 from recallbench.reports.comparison import (
     DIFFERENCE_HEADER,
     LEVEL,
@@ -218,18 +218,14 @@ def sheet(comparison: Comparison) -> Table:
         [
             part,
             *(measured.measure, measured.role, str(measured.n)),
-            *map(_number, (measured.first, measured.second, measured.difference, measured.low, measured.high)),
-            *map(_number, (measured.p, measured.p_holm, measured.smallest_p)),
-            *(str(measured.wins), str(measured.ties), str(measured.losses), _number(measured.detectable)),
+            *map(ten_digits, (measured.first, measured.second, measured.difference, measured.low, measured.high)),
+            *map(ten_digits, (measured.p, measured.p_holm, measured.smallest_p)),
+            *(str(measured.wins), str(measured.ties), str(measured.losses), ten_digits(measured.detectable)),
         ]
         for part, measures in every.items()
         for measured in measures
     ]
     return Table(SHEET, rows)
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.10g}"
 
 
 def markdown(comparison: Comparison) -> str:

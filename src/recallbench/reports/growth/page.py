@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recallbench.reports.cells import every_digit
 from recallbench.reports.growth.conclusion import conclusion
 from recallbench.reports.growth.document import Growth, document
 from recallbench.reports.growth.picture import draw
@@ -39,14 +40,10 @@ def _sheet(growth: Growth) -> Table:
     rows = [
         [
             *map(str, (size.factor, size.stored, size.largest)),
-            *(_cell(value) for part in size.estimates for value in (part.value, part.low, part.high)),
-            *map(_cell, (size.estimates[0].chance, size.p50_ms, size.p95_ms)),
+            *(every_digit(value) for part in size.estimates for value in (part.value, part.low, part.high)),
+            *map(every_digit, (size.estimates[0].chance, size.p50_ms, size.p95_ms)),
             size.disturbed or size.impossible,
         ]
         for size in growth.sizes
     ]
     return Table([*columns, "chance", "p50 ms", "p95 ms", "remark"], rows)
-
-
-def _cell(value: float | None) -> str:
-    return "" if value is None else str(value)
