@@ -37,6 +37,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from recallbench.errors import UsageError
+from recallbench.reading import finite_number
 from recallbench.reports.comparison import LEVEL, ConditionPart, DifferencePart, MeasuredPart, why_no_interval
 from recallbench.scoring.judgement import Bools, Floats
 from recallbench.scoring.measures.measure import Measure
@@ -124,7 +125,7 @@ def parse_requirement(text: str) -> Requirement:
         raise _no_requirement(text)
     name, word, of_baseline = match["name"], match["word"].strip(), match["bound"] == BASELINE
     if name in (*_LATENCIES, USD_PER_1000):
-        bound = None if of_baseline else _number(match["bound"])
+        bound = None if of_baseline else finite_number(match["bound"])
         if word in ("at_least", ">=") or match["unit"] not in (None, "ms" if name in _LATENCIES else "usd"):
             raise _no_requirement(text)
         if not of_baseline and (bound is None or bound <= 0):
@@ -136,7 +137,7 @@ def parse_requirement(text: str) -> Requirement:
         raise _no_requirement(text)
     floor = None if of_baseline else _share(match["bound"], zero=True)
     if floor is None and not of_baseline:
-        if (_number(match["bound"]) or 0.0) > 1:
+        if (finite_number(match["bound"]) or 0.0) > 1:
             raise UsageError(f"nothing can keep {text!r}", expected="a floor from 0 to 1", found=match["bound"])
         raise _no_requirement(text)
     return Requirement(name, parse(name), floor, inclusive=True)
@@ -319,14 +320,6 @@ def _no_requirement(text: str) -> UsageError:
         found=text,
         remedy="write it as 'recall_any@10 >= baseline' or 'p95 < 20ms'",
     )
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
 
 
 def _share(text: str, *, zero: bool) -> float | None:

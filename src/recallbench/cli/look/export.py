@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from recallbench.cli import options
-from recallbench.cli.command import EPILOG, PATH, Declaration, argument, command, former, option
+from recallbench.cli.command import EPILOG, PATH, Commands, Declaration, argument, command, former, option
 from recallbench.cli.printing import show
 from recallbench.escaping.terminal import visible
 from recallbench.exports.export_target import ExportOption, ExportRequest, ExportTarget
@@ -19,7 +19,7 @@ from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Table
 
 
-class ExportGroup(click.Group):
+class ExportGroup(Commands):
     """The targets by their names; each is imported when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -27,14 +27,6 @@ class ExportGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         return _command(find_target(cmd_name)) if cmd_name in TARGETS else None
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.exceptions.NoSuchCommand as error:
-            raise click.exceptions.NoSuchCommand(error.command_name, possibilities=TARGETS, ctx=ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Targets"):

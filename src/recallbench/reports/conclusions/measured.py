@@ -17,7 +17,7 @@ from recallbench.reports.conclusions.names import listed
 from recallbench.reports.printing.conclusion import Conclusion, Tone
 from recallbench.reports.result_page import PAGE
 from recallbench.reports.summary import leading
-from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
+from recallbench.results.metrics import EstimatePart, Metrics
 from recallbench.scoring.intervals import is_too_short
 
 FEW = 30
@@ -131,7 +131,7 @@ def _among(estimate: EstimatePart) -> str:
 def _figures(metrics: Metrics, estimate: EstimatePart) -> str:
     bounds = "" if estimate.low is None else f", {figure(estimate.low)} to {figure(estimate.high)}"
     beside = [f"chance {figure(estimate.chance)}"] if estimate.chance is not None else []
-    bm25 = next((part.value for part in metrics.control_bm25[OVERALL] if part.measure == estimate.measure), None)
+    bm25 = metrics.bm25(estimate.measure)
     beside += [f"BM25 {figure(bm25)}"] if bm25 is not None and system(metrics) != "bm25" else []
     return f"{estimate.measure} {figure(estimate.value)}{bounds}" + (f"; {', '.join(beside)}" if beside else "")
 
