@@ -44,7 +44,7 @@ def evaluate_set(
     the earlier result `compare`. `labels` tells the protocol's verdict, as a required one does. Return 1 where a
     question failed, or where the verdict falls short of a required one.
     """
-    from recallbench.cli.measure.headline import gates_hold, headline, measured, print_failures, stayed_quiet
+    from recallbench.cli.measure.headline import code_of, headline, measured, print_failures
     from recallbench.cli.measure.set_tables import open_earlier, print_table, refuse_without_field
     from recallbench.cli.printing import conclude
     from recallbench.machine_load import MachineLoad, refuse_unquiet
@@ -92,13 +92,12 @@ def evaluate_set(
     lacking = None if table is None else print_table(table, outcome, target.matching, before, ending)
     for line in stale:
         print(visible(f"warning: {line}"), file=sys.stderr)
-    whole = print_failures(outcome.retrieval)
+    print_failures(outcome.retrieval)
     if as_text:
         conclude(ending)
     if lacking is not None:
         raise lacking
-    good = whole and (not require_verified or gates_hold(metrics))
-    return 0 if good and (not require_quiet or stayed_quiet(outcome.folder)) else 1
+    return code_of(outcome, require_verified=require_verified, require_quiet=require_quiet)
 
 
 def _refuse_result(folder: Path) -> None:

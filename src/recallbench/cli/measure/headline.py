@@ -117,19 +117,17 @@ def machine_load(folder: Path) -> MachineLoad | None:
     return recorded_load(parsed(document(path), path)) if path.is_file() else None
 
 
-def stayed_quiet(folder: Path) -> bool:
-    """Whether nothing is known to have disturbed the times of a result."""
-    load = machine_load(folder)
-    return load is None or load.quiet
+def code_of(outcome: Outcome, *, require_verified: bool, require_quiet: bool) -> int:
+    """Return 1 where a question failed, where a gate but the pending one fails, or where the machine was busy."""
+    failures, load = outcome.retrieval.failures, machine_load(outcome.folder)
+    failed = bool(failures.reasons or failures.untimed)
+    verified = outcome.metrics.verdict.text.startswith(("VERIFIED", "UNVERIFIED ("))
+    busy = load is not None and not load.quiet
+    return 1 if failed or (require_verified and not verified) or (require_quiet and busy) else 0
 
 
-def gates_hold(metrics: Metrics) -> bool:
-    """Whether every gate but the pending one holds."""
-    return metrics.verdict.text.startswith(("VERIFIED", "UNVERIFIED ("))
-
-
-def print_failures(retrieval: Retrieval) -> bool:
-    """Name on stderr each question that the store failed on, with the reason; return whether there is none.
+def print_failures(retrieval: Retrieval) -> None:
+    """Name on stderr each question that the store failed on, with the reason.
 
     The lines of the user's code are shown once for each place that failed.
     """
@@ -143,7 +141,6 @@ def print_failures(retrieval: Retrieval) -> bool:
             if calls not in shown:
                 print(error.own_code, file=sys.stderr)
                 shown.add(calls)
-    return not failures.reasons and not failures.untimed
 
 
 def reproduction(record: ReproductionRecord, folder: Path) -> list[Part]:

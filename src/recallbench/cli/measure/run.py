@@ -70,14 +70,7 @@ def run(
     """
     from recallbench.cli.bars import listener
     from recallbench.cli.measure.corpora_table import corpora_table
-    from recallbench.cli.measure.headline import (
-        gates_hold,
-        headline,
-        measured,
-        print_failures,
-        reproduction,
-        stayed_quiet,
-    )
+    from recallbench.cli.measure.headline import code_of, headline, measured, print_failures, reproduction
     from recallbench.corpora.labelled_sets.set_name import plain_names
     from recallbench.errors import RecallBenchError, UsageError
     from recallbench.machine_load import MachineLoad, refuse_unquiet
@@ -136,9 +129,8 @@ def run(
         parts += [*([""] if parts else []), *told]
         if format == "text":
             print_parts(*told)  # the next one may take an hour
-        whole = print_failures(outcome.retrieval)
-        good = whole and (not require_verified or gates_hold(outcome.metrics))
-        codes.append(0 if good and (not require_quiet or stayed_quiet(outcome.folder)) else 1)
+        print_failures(outcome.retrieval)
+        codes.append(code_of(outcome, require_verified=require_verified, require_quiet=require_quiet))
         results.append(measured(outcome, today, require_quiet=require_quiet))
     if len({each.metrics.corpus.name for each in results}) > 1:
         over: list[Part] = ["", corpora_table([each.metrics for each in results])]
