@@ -230,29 +230,20 @@ def sheet(comparison: Comparison) -> Table:
 
 def markdown(comparison: Comparison) -> str:
     """Return the whole comparison as Markdown."""
-    parts: list[Sequence[str]] = [
-        ["# A against B", ""],
-        [f"- {escaped.opening(line)}" for line in opening(comparison)],
-        [""],
-        measure_table(comparison).markdown(),
-        [""],
-        [line for finding in verdict(comparison) for line in (_finding(finding), "")],
-        [escaped.opening(line) for line in reading(comparison)],
-    ]  # fmt: skip
+    lines = ["# A against B", "", *(f"- {escaped.opening(line)}" for line in opening(comparison)), ""]
+    lines += [*measure_table(comparison).markdown(), ""]
+    lines += [line for finding in verdict(comparison) for line in (_finding(finding), "")]
+    lines += map(escaped.opening, reading(comparison))
     if comparison.kinds:
-        parts += [["", "## By kind", ""], kind_table(comparison).markdown()]
+        lines += ["", "## By kind", "", *kind_table(comparison).markdown()]
     if comparison.abilities:
-        parts += [["", "## By ability", ""], ability_table(comparison).markdown()]
+        lines += ["", "## By ability", "", *ability_table(comparison).markdown()]
     if comparison.changed:
-        parts.append(["", "## What changed most"])
+        lines += ["", "## What changed most"]
     for change in comparison.changed:
-        parts += [
-            ["", f"### {escaped.inline(changed_title(change, _foremost(comparison)))}", ""],
-            [f"- {escaped.opening(line)}" for line in texts(change)],
-            [""],
-            ranking_table(change).markdown(),
-        ]
-    return "\n".join(line for part in parts for line in part) + "\n"
+        lines += ["", f"### {escaped.inline(changed_title(change, _foremost(comparison)))}", ""]
+        lines += [*(f"- {escaped.opening(line)}" for line in texts(change)), "", *ranking_table(change).markdown()]
+    return "\n".join(lines) + "\n"
 
 
 def _finding(text: str) -> str:

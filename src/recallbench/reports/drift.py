@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -156,12 +155,6 @@ def reading(drift: Drift) -> list[str]:
 def markdown(drift: Drift) -> str:
     """Return Markdown for a job's summary."""
     failed = drift.fell or any(condition.outcome == "fails" for condition in drift.conditions)
-    parts: list[Sequence[str]] = [
-        [f"### {'❌' if failed else '✅'} {inline(title(drift))}", ""],
-        [f"- {opening(line)}" for line in (*findings(drift), *left_out(drift))],
-        [""],
-        result_table(drift).markdown(),
-        [""],
-        [opening(line) for line in reading(drift)],
-    ]
-    return "\n".join(line for part in parts for line in part) + "\n"
+    told = (f"- {opening(line)}" for line in (*findings(drift), *left_out(drift)))
+    lines = [f"### {'❌' if failed else '✅'} {inline(title(drift))}", "", *told, ""]
+    return "\n".join([*lines, *result_table(drift).markdown(), "", *map(opening, reading(drift))]) + "\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -225,18 +225,10 @@ def _unlike(versions: Versions, pair: PairPart) -> str:
 
 def markdown(versions: Versions, reports: Mapping[str, str]) -> str:
     """Return `versions.md`; `reports` has the report of each version that was measured."""
-    parts: list[Iterator[str] | list[str]] = [
-        [f"# {inline(title(versions))}", ""],
-        (f"- {opening(line)}" for line in identity(versions)),
-        [""],
-        version_table(versions, reports).markdown(),
-        [""],
-        [inline(bands(versions)), ""],
-        ["## Neighbours", ""],
-        [*pair_table(versions).markdown(), ""] if versions.pairs else [],
-        [opening(line) for line in reading(versions)],
-    ]
-    return "\n".join(line for part in parts for line in part) + "\n"
+    lines = [f"# {inline(title(versions))}", "", *(f"- {opening(line)}" for line in identity(versions)), ""]
+    lines += [*version_table(versions, reports).markdown(), "", inline(bands(versions)), "", "## Neighbours", ""]
+    lines += [*pair_table(versions).markdown(), ""] if versions.pairs else []
+    return "\n".join([*lines, *map(opening, reading(versions))]) + "\n"
 
 
 def _primary(versions: Versions) -> list[PrimaryPart]:

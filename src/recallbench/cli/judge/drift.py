@@ -78,7 +78,6 @@ def drift(
         conclude_drift(followed, strict=strict, fail_on_trend=fail_on_trend),
         own_markdown=report.markdown(followed),
         own_page=page(followed) if format == "html" else "",
-        own_sheet=report.result_table(followed),
     )
     show(printed, format)
     for path in (plot, out):

@@ -6,7 +6,7 @@ from recallbench.reports.cells import every_digit
 from recallbench.reports.growth.conclusion import conclusion
 from recallbench.reports.growth.document import Growth, document
 from recallbench.reports.growth.picture import draw
-from recallbench.reports.growth.words import markdown, notes, table
+from recallbench.reports.growth.words import notes, table
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.printing.printed import Printed
 from recallbench.reports.printing.typed_command import TypedCommand
@@ -26,7 +26,6 @@ def printed(growth: Growth, command: TypedCommand) -> Printed:
         [table(growth), *notes(growth)],
         document(growth),
         conclusion(growth, command),
-        own_markdown=markdown(growth),
         own_page=Page(plot.title, body).html(),
         own_sheet=_sheet(growth),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recallbench.corpora.labelled_sets.set_name import plain_names
-from recallbench.escaping.markdown import Markup, opening
+from recallbench.escaping.markdown import Markup
 from recallbench.reports.cells import figure, interval
 from recallbench.reports.growth.document import Growth
 from recallbench.reports.returned import returned_sentences
@@ -68,8 +68,3 @@ def notes(growth: Growth) -> list[str]:
         f"Chance is that of {growth.sizes[0].estimates[0].measure}. Times are those of {sampled} warm queries, one by "
         "one, end to end, on this machine, percentiles are nearest ranks: compare them within this table.",
     ]
-
-
-def markdown(growth: Growth) -> str:
-    """Return the table with its notes."""
-    return "\n\n".join(["\n".join(table(growth).markdown()), *map(opening, notes(growth))]) + "\n"
