@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from recallbench.corpora.labelled_sets.set_name import short_names
-from recallbench.escaping.markdown import inline, opening
+from recallbench.escaping.markdown import headed, inline, opening
 from recallbench.escaping.shell import command
 from recallbench.reports.cells import figure, interval
 from recallbench.reports.comparison import (
@@ -225,10 +225,10 @@ def _unlike(versions: Versions, pair: PairPart) -> str:
 
 def markdown(versions: Versions, reports: Mapping[str, str]) -> str:
     """Return `versions.md`; `reports` has the report of each version that was measured."""
-    lines = [f"# {inline(title(versions))}", "", *(f"- {opening(line)}" for line in identity(versions)), ""]
+    lines = [*(f"- {opening(line)}" for line in identity(versions)), ""]
     lines += [*version_table(versions, reports).markdown(), "", inline(bands(versions)), "", "## Neighbours", ""]
     lines += [*pair_table(versions).markdown(), ""] if versions.pairs else []
-    return "\n".join([*lines, *map(opening, reading(versions))]) + "\n"
+    return headed(title(versions), [*lines, *map(opening, reading(versions))]) + "\n"
 
 
 def _primary(versions: Versions) -> list[PrimaryPart]:

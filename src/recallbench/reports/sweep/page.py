@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recallbench.escaping.markdown import inline, opening
+from recallbench.escaping.markdown import headed, opening
 from recallbench.escaping.web import html
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.printing.printed import Printed
@@ -28,7 +28,7 @@ SLICED = (
 
 def page(document: SweepDocument) -> str:
     """Return the sweep as Markdown, what follows from it first."""
-    return "\n".join([*_heading(document), opening(str(conclusion(document))), "", *_sections(document)])
+    return headed(title(document), [opening(str(conclusion(document))), "", *_sections(document)])
 
 
 def web_page(document: SweepDocument) -> str:
@@ -61,14 +61,10 @@ def printed(
         parts,
         document.model_dump(mode="json"),
         conclusion(document, corpus, file, combinations, command),
-        own_markdown="\n".join([*_heading(document), *_sections(document)]),
+        own_markdown=headed(title(document), _sections(document)),
         own_page=Page(title(document), _body(document)).html(),
         own_sheet=point_sheet(document),
     )
-
-
-def _heading(document: SweepDocument) -> list[str]:
-    return [f"# {inline(title(document))}", ""]
 
 
 def _sections(document: SweepDocument) -> list[str]:
