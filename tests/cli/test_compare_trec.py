@@ -70,7 +70,7 @@ def test_the_last_line_says_that_secondary_measures_are_a_hint(runs: Path) -> No
     words = ("compare", "a.run", "b.run", "--qrels", "qrels.txt")
     for measures, warned in (("ndcg@10", True), ("ndcg@10,recall_any@10", False)):
         done = recallbench(*words, "--measures", measures, cwd=runs)
-        assert ("no primary measure was compared" in done.stdout.splitlines()[-1]) == warned
+        assert ("a hint, no finding" in done.stdout.splitlines()[-1]) == warned
 
 
 def test_questions_that_do_not_count_are_named(runs: Path) -> None:
@@ -175,7 +175,7 @@ def test_only_a_named_rule_fails_the_command(runs: Path) -> None:
     assert "regression: recall_any@10 fell" in printed
     figures = "-0.2667 (-0.4445 to -0.1229), 30 questions, p 0.0156 (Holm)"
     assert printed.splitlines()[-1].startswith(f"B finds less and ranks it lower: recall_any@10 {figures} and mrr@50 ")
-    assert printed.endswith("; with --fail-on-regression this exits 1\n")
+    assert printed.endswith("; next: recallbench compare a.run b.run --qrels qrels.txt --show 10\n")
     assert run("--fail-on-regression")[0] == 1
     assert run("--fail-on-regression", up=True)[0] == 0
     for threshold, code in (("0.9", 0), ("0.05", 1)):

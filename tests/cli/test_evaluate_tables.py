@@ -229,6 +229,7 @@ def test_a_small_k_is_scored_from_the_same_call_as_in_the_result(folder: Path) -
         (("--k", "0"), "k is how many hits are asked for"),
         (("--by", "colour"), "queries of a set can't be sliced by colour"),
         (("--plot", "k.svg"), "--plot draws what --ks works out"),
+        (("--ks", "1", "--plot", "nowhere/k.svg"), "nowhere/k.svg can't be written"),
         (("--texts", "corpus.jsonl"), "--texts is for rankings in files"),
     ],
 )

@@ -166,8 +166,8 @@ pgmnemo    the memory in Postgres that the protocol was written for; any other i
 @click.group(
     cls=Program,
     help="Measures how well a long-term memory finds the right memory, and leaves a folder that proves the number.\n\n"
-    "A first run that needs nothing else: recallbench run canary-locomo --store bm25. What a real one needs: "
-    "recallbench doctor.",
+    "A first run that needs nothing else: recallbench run canary-locomo --store bm25. What one with an encoder "
+    "needs: recallbench doctor locomo --embedder minilm.",
     epilog=f"Exit codes: 0 done, 1 `gate`, `audit` or something that you required failed, 2 wrong usage or unreadable "
     f"input, 3 something is missing, 130 interrupted.\n\n\b\n{WORDS}",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},

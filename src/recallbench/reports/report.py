@@ -12,6 +12,7 @@ from recallbench.reports import set_report, summary
 from recallbench.reports.answers import answer_section
 from recallbench.reports.cells import TOO_SHORT, figure, interval, saturation, share, system
 from recallbench.reports.conclusions.labels import notes
+from recallbench.reports.conclusions.measured import counted
 from recallbench.reports.controls.columns import control_names, controls
 from recallbench.reports.controls.section import control_section
 from recallbench.reports.coverage import READING, coverage_table
@@ -55,7 +56,7 @@ def render(metrics: Metrics, run: ReportedRun, *, labels_last: bool = True) -> s
     What the protocol calls the result is the last section; `labels_last` is false for reports that began with it.
     """
     title = [f"# {inline(summary.title(metrics))}", "", f"**{inline(summary.opening_sentence(metrics))}**"]
-    sections = _sections(metrics, run, short_names, plural_alone=False, labels_last=labels_last)
+    sections = _sections(metrics, run, short_names, labels_last=labels_last)
     if not labels_last:
         return _joined([[*title, "", *standing(metrics)], *sections])
     told = [*notes(metrics.deviations), *summary.about_corpus(metrics)]
@@ -66,9 +67,7 @@ def render(metrics: Metrics, run: ReportedRun, *, labels_last: bool = True) -> s
 def render_without_sentence(metrics: Metrics, run: ReportedRun) -> str:
     """Return the report with the first lines of the results that have no page."""
     title = f"# {inline(f'{metrics.corpus.name}: {system(metrics)} with {encoder_words(metrics)}')}"
-    return _joined(
-        [[title, "", *standing(metrics)], *_sections(metrics, run, str, plural_alone=True, labels_last=False)]
-    )
+    return _joined([[title, "", *standing(metrics)], *_sections(metrics, run, str, labels_last=False)])
 
 
 def _joined(sections: Iterable[Sequence[str]]) -> str:
@@ -76,7 +75,7 @@ def _joined(sections: Iterable[Sequence[str]]) -> str:
 
 
 def _sections(
-    metrics: Metrics, run: ReportedRun, named: Callable[[str], str], *, plural_alone: bool, labels_last: bool
+    metrics: Metrics, run: ReportedRun, named: Callable[[str], str], *, labels_last: bool
 ) -> tuple[list[str], ...]:
     return (
         _headline(metrics),
@@ -84,7 +83,7 @@ def _sections(
         _kinds(metrics),
         answer_section(metrics),
         _abilities(metrics),
-        *set_report.sections(metrics, plural_alone=plural_alone),
+        *set_report.sections(metrics),
         _measures(metrics),
         _coverage(metrics),
         control_section(metrics),
@@ -168,9 +167,10 @@ def _measures(metrics: Metrics) -> list[str]:
         "",
         "*Chance* is the expected value for a random order, *ceiling* what an oracle reaches, *saturated* the share of",
         "questions whose haystack is no larger than k: a recall there is 1 whatever the store does, while nDCG and MRR",
-        "still tell of the order. *Design effect* is how many times the variance grows because questions of one",
-        "conversation depend on each other. A dash stands where there is no interval: all questions equal, or only one",
-        "conversation.",
+        "still tell of the order. *Design effect* compares the variance with that of as many independent questions: it",
+        "is larger where the questions of a conversation tend to be found or missed together, and a fraction where the",
+        "conversations differ less than chance would have them. A dash stands where there is no interval: all",
+        "questions equal, or only one conversation.",
         *_too_short(metrics),
     ]
 
@@ -272,8 +272,8 @@ def _retrieval(metrics: Metrics) -> list[str]:
     lines = [
         "## Retrieval",
         "",
-        f"{search.asked} questions asked over {search.segments} segments, each from {scope}, with calls of {calls}."
-        f" {search.left_out} questions have no evidence and are left out of the means.",
+        f"{counted(search.asked)} asked over {search.segments} segments, each from {scope}, with calls of {calls}."
+        f" Questions without evidence, which the means leave out: {search.left_out}.",
     ]
     if search.agreement is not None:
         lines.append(
@@ -311,13 +311,14 @@ def _pipeline(metrics: Metrics, costs: StageCosts | None) -> list[str]:
 def _identity(metrics: Metrics) -> list[str]:
     corpus, store = metrics.corpus, metrics.store
     rows: list[tuple[str, str]] = [
-        ("corpus", Markup(f"{inline(corpus.file)}, sha256 {code(corpus.sha256)}")),
+        ("file of the corpus", Markup(f"{inline(corpus.file)}, sha256 {code(corpus.sha256)}")),
         ("counts", f"{corpus.scopes} haystacks, {corpus.segments} segments, {corpus.questions} questions"),
         (
             "found and accepted",
-            f"{corpus.repeated_sessions} haystacks with a repeated session id, {corpus.empty_turns} empty turns, "
-            f"{corpus.repaired_evidence} evidence strings repaired, {corpus.missing_turns} references to missing turns"
-            + (f", {corpus.unseen_gold} to sessions that were yet to come" if corpus.unseen_gold else ""),
+            f"haystacks with a repeated session id: {corpus.repeated_sessions}; empty turns: {corpus.empty_turns};"
+            f" evidence strings repaired: {corpus.repaired_evidence};"
+            f" references to missing turns: {corpus.missing_turns}"
+            + (f"; to sessions that were yet to come: {corpus.unseen_gold}" if corpus.unseen_gold else ""),
         ),
         ("store", f"{store.name}, {store.version}"),
         *((Markup(f"setting {code(name)}"), code(value)) for name, value in metrics.guc_state.items()),

@@ -169,17 +169,17 @@ def conclusion(versions: Versions, results: Mapping[str, Path]) -> Conclusion:
     """Return which neighbours differ, whether one can believe it, and what to do next; `results` has their folders."""
     measured = [version.version for version in versions.versions if version.status == "measured"]
     failed = [f"{part.version} was not measured ({part.status})" for part in versions.versions if part.figures == []]
+    lost = [f"{failed[0]}, nor {len(failed) - 1} more" if len(failed) > 1 else failed[0]] if failed else []
     if not versions.pairs:
         alone = f"Only {measured[0]} was measured, so nothing is compared"
-        return Conclusion("; ".join([alone, *failed]), next="name another version that the server offers", tone="open")
+        return Conclusion(alone, "".join(lost), "name another version that the server offers", tone="open")
     telling = [pair for pair in versions.pairs if _told(pair)]
-    chosen = telling[0] if telling else versions.pairs[0]
-    compare = command("compare", results[chosen.before], results[chosen.after])
-    doubts = [_unlike(versions, pair) for pair in versions.pairs]
+    chosen = telling[0] if telling else max(versions.pairs, key=lambda pair: abs(pair.difference))
+    doubts = [*lost, *filter(None, (disagreement(chosen, len(versions.pairs)), _believed(versions, telling)))]
     return Conclusion(
-        _differing(versions, telling),
-        "; ".join(filter(None, [_believed(versions, telling), *[doubt for doubt in doubts if doubt][:1], *failed])),
-        f"which questions changed: {compare}",
+        _differing(versions, chosen, telling),
+        next(iter(doubts), ""),
+        command("compare", results[chosen.before], results[chosen.after]),
         tone="open" if failed else "good",
     )
 
@@ -188,17 +188,15 @@ def _told(pair: PairPart) -> bool:
     return pair.p_holm is not None and pair.p_holm <= LEVEL
 
 
-def _differing(versions: Versions, telling: Sequence[PairPart]) -> str:
-    """Return the neighbours that differ, with their figures, at most two of them; or that none does."""
-    measures = " or ".join(dict.fromkeys(pair.measure for pair in versions.pairs))
-    names = list(dict.fromkeys(name for pair in versions.pairs for name in (pair.before, pair.after)))
-    if not telling:
-        if not any(pair.moved for pair in versions.pairs):
-            return f"No question's {measures} differs between {' and '.join(names)}, {versions.n} questions"
-        largest = max(versions.pairs, key=lambda pair: abs(pair.difference))
-        return f"No neighbours of {', '.join(names)} are shown to differ in {measures}: at most {_figures(largest)}"
-    more = [f"{len(telling) - 2} more of the table"] if len(telling) > 2 else []
-    return f"{'; '.join([*map(_figures, telling[:2]), *more])}; {versions.n} questions"
+def _differing(versions: Versions, chosen: PairPart, telling: Sequence[PairPart]) -> str:
+    """Return the first neighbours that differ, with their figures, and how many more do; or that none does."""
+    questions = f"{versions.n} questions"
+    if telling:
+        more = f", and {len(telling) - 1} more in the table" if len(telling) > 1 else ""
+        return f"{_figures(chosen)}, {questions}{more}"
+    if not any(pair.moved for pair in versions.pairs):
+        return f"No question scores otherwise in any of {len(versions.versions)} versions, {questions}"
+    return f"No change is shown: {_figures(chosen)}, {questions}"
 
 
 def _figures(pair: PairPart) -> str:
@@ -212,15 +210,9 @@ def _believed(versions: Versions, telling: Sequence[PairPart]) -> str:
     differing = [pair for pair in versions.pairs if pair.moved]
     if differing and all(pair.smallest_p * len(versions.pairs) > LEVEL for pair in differing):
         few = "clusters" if versions.clustered else "questions"
-        return f"that shows nothing: too few {few} differ for {tests}"
+        return f"too few {few} differ for {tests}"
     detectable = [pair.detectable for pair in differing if pair.detectable is not None]
     return f"one of {figure(max(detectable))} is found four times in five" if detectable else ""
-
-
-def _unlike(versions: Versions, pair: PairPart) -> str:
-    """Return which of interval and p decides a pair, where they disagree."""
-    said = disagreement(pair, len(versions.pairs))
-    return f"{pair.before} to {pair.after} {pair.measure}: {said}" if said else ""
 
 
 def markdown(versions: Versions, reports: Mapping[str, str]) -> str:

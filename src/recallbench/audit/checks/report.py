@@ -39,26 +39,26 @@ _MARKUP = re.compile(r"^ {0,3}(?:#|>|~~~|```|=+\s*$|-+\s*$)|<[A-Za-z/!?]|\][(:\[
 
 def report(subject: AuditSubject) -> Finding:
     stated = [line for _, line in lines(subject.folder / "report.md")]
-    has_page = (subject.folder / PAGE).is_file()
     pipeline, asked = subject.derived.pipeline, subject.derived.retrieval.asked
     costs = None if pipeline is None else stage_costs(subject.folder, pipeline, asked)
     returned = _returned(subject) if f"## {HEADING}" in stated else ()  # earlier releases did not tell of it
     run = ReportedRun(subject.environment, _timings(subject), costs, returned)
-    if has_page:
-        text = render(subject.derived, run, labels_last=f"## {STANDING}" in stated)  # earlier releases began with them
-    else:
-        text = render_without_sentence(subject.derived, run)
-    derived = text.removesuffix("\n").split("\n")
     of_this_release = subject.metrics.recallbench_version == __version__
-    if subject.metrics.statistics_edition != CURRENT.number or not of_this_release:
+    has_page = (subject.folder / PAGE).is_file()
+    labels_last = f"## {STANDING}" in stated  # earlier releases began with them
+    written = render(subject.derived, run, labels_last=labels_last)
+    if of_this_release and subject.metrics.statistics_edition == CURRENT.number:
+        derived = written.removesuffix("\n").split("\n")
+        compared, problems = "", list(_differing_lines(stated, derived))
+    else:
+        text = written if has_page else render_without_sentence(subject.derived, run)
+        derived = text.removesuffix("\n").split("\n")
         compared, problems = "figures of ", list(_differing_figures(stated, derived))
         problems += _missing_deviations(subject, "\n".join(stated), inline)
-    else:
-        # Without a page it may be of a release that had the same sections in another order.
-        expected = derived if has_page else _in_order_of(stated, derived)
-        compared, problems = "", list(_differing_lines(stated, expected))
     if has_page:
         problems += _differences_of_page(subject)
+    elif not compared:
+        problems.append(f"no {PAGE}, which every result of this release has")
     if problems and not of_this_release:
         problems.append(
             f"it was written by release {subject.metrics.recallbench_version}, this is {__version__}: audit with that"
@@ -109,13 +109,6 @@ def _timings(subject: AuditSubject) -> Timings:
         else:
             timings.sample.append(time)
     return timings
-
-
-def _in_order_of(stated: Iterable[str], derived: Iterable[str]) -> list[str]:
-    """Return the derived report with its sections in the order of the stated one."""
-    sections = _by_heading(derived)
-    headings = dict.fromkeys(heading for heading in (*_by_heading(stated), *sections) if heading in sections)
-    return "\n\n".join("\n".join(sections[heading]).rstrip("\n") for heading in headings).split("\n")
 
 
 def _differing_lines(stated: Sequence[str], derived: Sequence[str]) -> Iterator[str]:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from recallbench.cli import options
 from recallbench.cli.command import PATH, VARIABLES, argument, command, flag, option, typed
-from recallbench.cli.output_file import refuse_no_picture, write_output
+from recallbench.cli.picture_file import check_picture
 from recallbench.cli.printing import show
 from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Part
+from recallbench.whole_file import check_place, write_output
 
 if TYPE_CHECKING:
     from recallbench.reports.drift import Drift
@@ -63,11 +64,13 @@ def drift(
     from recallbench.results.dated import result_folders
     from recallbench.scoring.measures.registry import parse
 
-    refuse_no_picture(plot)
+    check_picture(plot)
     if not typed("out"):
         out = None  # the variable is for the parent folder of results
     if out is not None and out.suffix not in (".html", ".svg"):
         raise UsageError(f"--out {out} is neither page nor picture", expected="a name that ends in .html or .svg")
+    if out is not None:
+        check_place(out)
     rules = parse_failures(fail_if, strict)
     folders = [folder for place in results for folder in result_folders(place, Path())]
     followed = verdict.drift(folders, parse(measure), rules)

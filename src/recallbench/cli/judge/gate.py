@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 EPILOG = (
     "Examples: recallbench gate results/today --init; recallbench gate; recallbench gate --format markdown > gate.md; "
     "recallbench gate nightly=out/today; recallbench gate --update. Exit codes: 0 every threshold holds, 1 one falls "
-    "short, 2 the file or a folder can't be used or a threshold is out of reach, 3 a result is not there. Other "
-    "results are shown all the same. " + VARIABLES
+    "short, 2 the file or a folder can't be used, a threshold is out of reach, or --init could write floors alone, 3 a "
+    "result is not there. Other results are shown all the same. " + VARIABLES
 )
 
 
@@ -125,13 +125,13 @@ def gate(
 
 
 def _init(words: Sequence[str], config: Path, format: Format) -> int:
-    from recallbench.cli.output_file import write_output
     from recallbench.compare.baseline import store
     from recallbench.compare.conclusions.fitting import conclude_fitting, fitted_parts
     from recallbench.compare.fitted.file import FittedResult, file_text, name_of, place_of
     from recallbench.compare.fitted.thresholds import fit
     from recallbench.errors import InputError, UsageError
     from recallbench.results.result import open_unchanged
+    from recallbench.whole_file import check_place, write_output
 
     if not words:
         raise UsageError(
@@ -147,6 +147,7 @@ def _init(words: Sequence[str], config: Path, format: Format) -> int:
             found="one, which stays as it is",
             remedy="move it away, or write another: --config FILE",
         )
+    check_place(config)
     fitted: dict[str, FittedResult] = {}
     for word in words:
         name, equals, place = word.partition("=")
@@ -171,10 +172,16 @@ def _init(words: Sequence[str], config: Path, format: Format) -> int:
         for place in [config.parent / each.baseline]
     ]
     write_output(config, text, overwrite=False)
-    document = {"file": str(config), "results": [each.name for each in several], "text": text}
+    floors_alone = [each.name for each in several if each.baseline is None]
+    document = {
+        "file": str(config),
+        "results": [each.name for each in several],
+        "floors_alone": floors_alone,
+        "text": text,
+    }
     parts = fitted_parts(several, stored)
     show(Printed("Thresholds", parts, document, conclude_fitting(several, str(config))), format)
-    return 0
+    return 2 if floors_alone else 0
 
 
 def _refuse_other_baseline(result: Result, place: Path) -> None:

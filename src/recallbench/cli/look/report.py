@@ -29,14 +29,16 @@ def report(results: tuple[Path, ...], save: Path | None, with_text: bool, format
     One file that asks for nothing from elsewhere. Texts are shown with --with-text alone, and only where the folder was
     written with them.
     """
-    from recallbench.cli.output_file import write_output
     from recallbench.errors import UsageError
     from recallbench.reports.result_page import page_of
     from recallbench.results.known_texts import row_texts
     from recallbench.results.result import open_with_manifest
+    from recallbench.whole_file import check_place, write_output
 
     if save is not None and len(results) > 1:
         raise UsageError("--save names one page", expected="one result", found=f"{len(results)} results")
+    if save is not None:
+        check_place(save)
     pages = []
     for folder in results:
         result = open_with_manifest(folder)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, argument, command, option
-from recallbench.cli.output_file import refuse_no_picture, write_output
+from recallbench.cli.picture_file import check_picture
 from recallbench.cli.printing import show
 from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Part
+from recallbench.whole_file import write_output
 
 if TYPE_CHECKING:
     from recallbench.compare.entrant import Entrant
@@ -70,7 +71,7 @@ def table(
     from recallbench.compare.standings import standings
     from recallbench.reports.standings import picture
 
-    refuse_no_picture(plot)
+    check_picture(plot)
     chosen = options.measures_of(measures)
     entrants, unplaced = _entrants(dict.fromkeys(results), chosen, qrels, corpus_file, ties)
     ranked = standings(entrants, chosen, unplaced)

@@ -7,10 +7,11 @@ from typing import Any
 
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, command, option
-from recallbench.cli.output_file import refuse_no_picture, write_output
+from recallbench.cli.picture_file import check_picture
 from recallbench.cli.printing import show
 from recallbench.cli.typed_command import typed_command
 from recallbench.reports.printing.printed import Format
+from recallbench.whole_file import write_output
 
 EXAMPLES = (
     "Examples: recallbench grow locomo --store bm25; recallbench grow DIR --distractors more.jsonl --match tokens "
@@ -54,7 +55,7 @@ def grow(
     from recallbench.reports.growth.picture import picture
     from recallbench.studies.growth import growth
 
-    refuse_no_picture(plot)
+    check_picture(plot)
     sizes = options.whole_numbers(factors, "factors", "1,2,5,10")
     progress = listener(quiet)
     run_options = obtain_corpus(corpus, others, progress)

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import printing
 from recallbench.cli.command import typed
-from recallbench.cli.output_file import refuse_no_picture, write_output
+from recallbench.cli.picture_file import check_picture
 from recallbench.errors import UsageError
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Part
+from recallbench.whole_file import write_output
 
 if TYPE_CHECKING:
     from recallbench.cases.definitions import Definitions
@@ -47,7 +48,7 @@ def take_table(others: dict[str, Any], format: Format, *, comparing: bool) -> Ta
     depths = _depths(ks)
     if plot is not None and not depths:
         raise UsageError("--plot draws what --ks works out", expected="--ks 1,3,5,10,20", found="none")
-    refuse_no_picture(plot)
+    check_picture(plot)
     if format == "csv" and (depths or comparing):
         raise UsageError(
             "CSV holds one table, that of the queries",

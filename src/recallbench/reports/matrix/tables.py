@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.labelled_sets.set_name import plain_names, short_names
 from recallbench.escaping.sheet import csv_text
 from recallbench.reports.cells import figure, interval, share, ten_digits
 from recallbench.reports.comparison import DIFFERENCE_HEADER, DifferencePart, difference_cells
-from recallbench.reports.matrix.document import BM25, CellPart, Family, MatrixCorpusPart, MatrixDocument, MatrixPairPart
+from recallbench.reports.matrix.document import BM25, CellPart, Family, MatrixCorpusPart, MatrixDocument
 from recallbench.reports.table import Table
 from recallbench.results.metrics import EstimatePart
 
@@ -39,7 +39,7 @@ def cell_table(matrix: MatrixDocument, corpus: MatrixCorpusPart) -> Table:
     further = ["–"] * 6
     rows.append((_value(bm25.get(leading)) or 0.0, [*control, *further]))
     ranked = [row for _, row in sorted(rows, key=lambda row: -row[0])]
-    return Table(columns, [*ranked, [*chance, *further]], short_names(corpus.name), ["encoder"])
+    return Table(columns, [*ranked, [*chance, *further]], plain_names(corpus.name), ["encoder"])
 
 
 def _row(matrix: MatrixDocument, cell: CellPart) -> list[str]:
@@ -82,7 +82,7 @@ def together_table(matrix: MatrixDocument) -> Table:
         ]
         for part in matrix.together
     ]
-    but = f" but {', '.join(map(short_names, matrix.apart))}" if matrix.apart else ""
+    but = f" but {', '.join(map(plain_names, matrix.apart))}" if matrix.apart else ""
     return Table(columns, rows, f"All corpora{but} together, each question counting once", ["system"])
 
 
@@ -92,7 +92,12 @@ def pair_table(matrix: MatrixDocument, family: Family) -> Table | None:
     if not pairs:
         return None
     rows = [
-        [_corpus(pair), f"{pair.first_system} – {pair.second_system}", pair.measure, *difference_cells(pair)]
+        [
+            plain_names(pair.corpus) or TOGETHER,
+            f"{pair.first_system} – {pair.second_system}",
+            pair.measure,
+            *difference_cells(pair),
+        ]
         for pair in pairs
     ]
     columns = ["corpus", "from – to", "measure", *DIFFERENCE_HEADER]
@@ -149,7 +154,7 @@ def pair_sheet(matrix: MatrixDocument) -> str:
     rows = [
         [
             pair.family,
-            _corpus(pair),
+            short_names(pair.corpus) or TOGETHER,
             pair.first_system,
             pair.second_system,
             pair.measure,
@@ -158,10 +163,6 @@ def pair_sheet(matrix: MatrixDocument) -> str:
         for pair in matrix.pairs
     ]
     return csv_text([columns, *rows])
-
-
-def _corpus(pair: MatrixPairPart) -> str:
-    return short_names(pair.corpus) or TOGETHER
 
 
 def _bounds(estimates: Sequence[EstimatePart], names: Sequence[str]) -> list[str]:

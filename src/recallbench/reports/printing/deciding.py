@@ -30,15 +30,12 @@ def deciding(tested: Tested, corrected: float, tests: int, unit: str) -> str:
     excluded = tested.low > 0 or tested.high < 0
     if excluded == (corrected <= LEVEL):
         return ""
-    if not excluded:
-        return "the interval includes 0, yet p decides: the sign-flip test assumes less than the interval"
-    why = []
-    if tested.p <= LEVEL:
-        why.append(f"it is corrected for {tests} tests ({p_text(tested.p)} before), the interval for none")
-    if (least := min(1.0, tested.smallest_p * tests)) > LEVEL:
-        why.append(f"so few {unit} differ that the least p is {p_text(least)}")
-    reasons = ", and ".join(why) or "the sign-flip test assumes less than the interval"
-    return f"the interval excludes 0, yet p decides: {reasons}"
+    why = "it presumes no distribution"
+    if excluded and (least := min(1.0, tested.smallest_p * tests)) > LEVEL:
+        why = f"so few {unit} differ that the least p is {p_text(least)}"
+    elif excluded and tested.p <= LEVEL:
+        why = f"it is corrected for {tests} tests"
+    return f"the interval {'excludes' if excluded else 'includes'} 0, yet p decides: {why}"
 
 
 def disagreement(part: DifferencePart, tests: int = 1) -> str:

@@ -13,6 +13,13 @@ from recallbench.results.metrics import Metrics
 STANDING = "Under the protocol"
 """The heading of the last section; earlier reports had the labels at their beginning."""
 
+_READING_GATES = (
+    "What is required stands in the protocol's words, and so speaks of its own corpora and of pgmnemo. Elsewhere a",
+    "gate asks what corresponds: that the file is the one that the corpus' name stands for, and that the store stated",
+    "one version before and after the run, the one asked for. RecallBench sets the hash seed itself.",
+)
+"""Without a figure: reports of earlier releases are held to their figures, section by section."""
+
 
 def last_section(metrics: Metrics) -> list[str]:
     """Return the last section: what the protocol calls the result, and why."""
@@ -43,6 +50,8 @@ def deviations(metrics: Metrics, named: Callable[[str], str]) -> list[str]:
     """Return what departs from the protocol, and what is registered of the corpus and not so."""
     lines = [f"- **{inline(deviation.kind)}**: {inline(named(deviation.detail))}" for deviation in metrics.deviations]
     lines = lines or ["None."]
+    if any(deviation.kind == "corpus" for deviation in metrics.deviations):
+        lines += ["", "A corpus is *registered* where the protocol itself names it and its file."]
     failing = [check for check in metrics.corpus.checks if not check.holds]
     if failing:
         lines += ["", "The corpus file does not hold what is registered of it:", ""]
@@ -54,4 +63,5 @@ def deviations(metrics: Metrics, named: Callable[[str], str]) -> list[str]:
 def gates(metrics: Metrics) -> list[str]:
     """Return the protocol's gates, as the run decided them."""
     rows = [(gate.name, gate.status, gate.required, gate.observed) for gate in metrics.gates]
-    return ["## Gates", "", *Table(("gate", "status", "required", "observed"), rows).markdown()]
+    table = Table(("gate", "status", "required", "observed"), rows).markdown()
+    return ["## Gates", "", *table, "", *_READING_GATES]
