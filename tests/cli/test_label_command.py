@@ -109,7 +109,7 @@ def test_queries_that_wait_are_in_the_command_that_goes_on(folder: Path) -> None
     done = typed(folder, "yq", "--query", "What leaves?", "--query", "Is it a cat?", "--store", "bm25")
     assert done.stdout.splitlines()[-1] == (
         "1 query labelled in team/gold.jsonl, 1 in all; 1 waits; next: recallbench label team -q "
-        "--query 'Is it a cat?' --store bm25 goes on, recallbench evaluate team measures"
+        "--query 'Is it a cat?' --store bm25 goes on"
     )
     done = typed(folder, "q", "--proposals", "3", "--query=A bird?", "--format", "text", "--query", "A cat?")
     assert (
@@ -119,7 +119,7 @@ def test_queries_that_wait_are_in_the_command_that_goes_on(folder: Path) -> None
     (folder / "my list.txt").write_text("When?\nWhere?\n")
     done = typed(folder, "q", "--queries", "my list.txt")
     assert done.stdout.splitlines()[-1].endswith(
-        "1 waits; next: recallbench label team -q --queries 'my list.txt' goes on, recallbench evaluate team measures"
+        "1 waits; next: recallbench label team -q --queries 'my list.txt' goes on"
     )
 
 

@@ -191,8 +191,7 @@ def test_an_interruption_tells_how_many_queries_are_labelled_and_saved(folder: P
         os.kill(running.process.pid, ending)
         assert running.end().endswith(
             "recallbench: interrupted; 1 query labelled in team/gold.jsonl, 1 in all; it is saved; grades of a query "
-            "that was not finished are not kept; 1 waits; next: recallbench label team -q --proposals 2 goes on, "
-            "recallbench evaluate team measures\n"
+            "that was not finished are not kept; next: recallbench label team -q --proposals 2 goes on\n"
         )
         assert running.process.returncode == 130
         assert termios.tcgetattr(running.its) == running.before

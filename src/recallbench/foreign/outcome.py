@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from recallbench.foreign.multiverse import Multiverse
+from recallbench.reports.conclusions.names import listed
 from recallbench.reports.printing.conclusion import Conclusion
+
+_AUDIT = "recallbench audit, which says what was changed"
 
 
 def conclusion(universes: Multiverse) -> Conclusion:
@@ -11,22 +14,20 @@ def conclusion(universes: Multiverse) -> Conclusion:
     widest = max(universes.ranges, key=lambda span: (span.high - span.low, span.k), default=None)
     if widest is None:
         return Conclusion(f"{universes.folder}: no figure follows from these rankings", tone="bad")
-    happened = (
-        f"One set of rankings gives {widest.family}@{widest.k} from {widest.low:.4f} to {widest.high:.4f}, "
-        "by definition, scope and denominator"
-    )
+    between = f"One set of rankings gives {widest.family}@{widest.k} from {widest.low:.4f} to {widest.high:.4f}"
+    if universes.warnings:
+        return Conclusion(between, "the folder is not as it was written", _AUDIT, tone="bad")
+    if not universes.placed:
+        then = "--published NUMBER finds a number that somebody states"
+        return Conclusion(f"{between}, by definition, scope and denominator", "", then)
     found = [number for number in universes.placed if number.equals]
     lost = [number.text for number in universes.placed if not number.equals]
-    told = [f"{number.text} is what {number.equals[0].universe} gives{_more(len(number.equals))}" for number in found]
-    told += [f"{', '.join(lost)} {'is' if len(lost) == 1 else 'are'} in none of them"] if lost else []
-    if universes.warnings:
-        return Conclusion(happened, "; ".join([*told, "the folder is not as it was written"]), _AUDIT, tone="bad")
-    if not universes.placed:
-        return Conclusion(happened, "", "--published NUMBER finds a number that somebody states")
-    return Conclusion(happened, "; ".join(told), tone="bad" if lost else "good")
-
-
-_AUDIT = "recallbench audit, which says what was changed"
+    told = [f"{len(found)} of {len(universes.placed)} numbers are found, as above"] if found else []
+    if len(found) == 1:
+        (first,) = found
+        told = [f"{first.text} is what {first.equals[0].universe} gives{_more(len(first.equals))}"]
+    told += [f"{listed(lost)} {'is' if len(lost) == 1 else 'are'} in none of them"] if lost else []
+    return Conclusion(between, "; ".join(told), tone="bad" if lost else "good")
 
 
 def _more(count: int) -> str:

@@ -12,6 +12,7 @@ from pydantic import Field
 from recallbench import __version__
 from recallbench.escaping.markdown import opening
 from recallbench.reports.cells import share
+from recallbench.reports.conclusions.names import listed
 from recallbench.reports.part import DocumentPart
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.table import Part, Table
@@ -265,7 +266,7 @@ def conclusion(document: CostDocument) -> Conclusion:
         of_all = "" if thousand.whole is None else f", {_amount(thousand.whole)} with ingest and index shared out"
         happened = f"1,000 queries cost {_amount(thousand.running)} {document.currency}{of_all}"
     if thousand.unpriced:
-        belief = f"at the least: {', '.join(thousand.unpriced)} has no price or was not counted"
+        belief = f"at the least: {listed(thousand.unpriced, 1)} has no price or was not counted"
         return Conclusion(happened, belief, "name prices of your own with --prices FILE", tone="open")
     return Conclusion(happened, f"by prices of {document.date} ({document.prices}), quantities as recorded")
 

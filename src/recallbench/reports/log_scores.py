@@ -145,7 +145,7 @@ def conclusion(scores: LogScores) -> Conclusion:
     happened = f"Of the whole log {first.measure} is {figure(first.value)} ({between}), from {behind}"
     if scores.unlabelled:
         left = f"{scores.unlabelled} of the sample have no answer yet"
-        return Conclusion(happened, left, "say what is relevant for them too: recallbench label DIR", tone="open")
+        return Conclusion(happened, left, "say what is relevant: recallbench label DIR", tone="open")
     return Conclusion(happened, "each kind counts by its recalls, so that the estimate is of all that was logged")
 
 

@@ -133,9 +133,9 @@ def _conclusion(sides: Sequence[_Side], change: Change | None, again: str) -> Co
     from recallbench.cases.score_conclusion import change_conclusion, score_conclusion
 
     first, second = sides[0], sides[-1]
-    failed = "; ".join(f"{side.path}: {side.failed_in_words()}" for side in sides if side.failed)
+    failed = next((f"{side.path}: {side.failed_in_words()}" for side in sides if side.failed), "")
     if change is not None:
-        return change_conclusion(change, str(first.path), str(second.path), failed, again)
+        return change_conclusion(change, str(first.path), str(second.path), failed)
     return score_conclusion(first.report, failed, again)
 
 

@@ -20,9 +20,6 @@ from recallbench.reports.thresholds import (
 )
 from recallbench.results.metrics import OVERALL
 
-NAMED = 2
-"""How many thresholds the line names; the table has them all."""
-
 
 def conclude_gate(gating: Gating, file: str) -> Conclusion:
     """Return the conclusion; `file` is the settings file, as it was named."""
@@ -32,9 +29,8 @@ def conclude_gate(gating: Gating, file: str) -> Conclusion:
     untold = [part for part in gating.thresholds if state_of(part) == UNTOLD]
     chosen = out or short or untold
     several = len(gating.results) > 1
-    named = [_named(part, several) for part in chosen[:NAMED]]
-    more = f" and {len(chosen) - NAMED} more" if len(chosen) > NAMED else ""
-    happened = f"{text[0].upper()}{text[1:]}{': ' if named else ''}{', '.join(named)}{more}"
+    first = f": {_named(chosen[0], several)}" if chosen else ""
+    happened = f"{text[0].upper()}{text[1:]}{first}"
     return Conclusion(happened, _belief(short, untold), _next(gating, file, out, short, untold), _tone(gating))
 
 
@@ -47,9 +43,8 @@ def conclude_update(stored: Sequence[str]) -> Conclusion:
 
 
 def _named(part: GateThreshold, several: bool) -> str:
-    where = " ".join(
-        word for word in (part.result if several else "", part.part if part.part != OVERALL else "") if word
-    )
+    # Of several results the table says in which part.
+    where = part.result if several else part.part if part.part != OVERALL else ""
     what = f"{where}: {required(part)}" if where else required(part)
     if part.observed is None:
         return what
@@ -61,15 +56,11 @@ def _named(part: GateThreshold, several: bool) -> str:
 
 
 def _belief(short: Sequence[GateThreshold], untold: Sequence[GateThreshold]) -> str:
-    told = []
-    if short and all(REACHES in part.note for part in short):
-        told.append("the interval reaches what is required: so few questions can't tell whether it really falls short")
-    elif short and any(REACHES in part.note for part in short):
-        told.append("some intervals reach what is required: the table says which")
-    if untold:
-        fails = any(part.fails for part in untold)
-        told.append("what can't be told fails here" if fails else "what can't be told fails only with strict = true")
-    return "; ".join(told)
+    if short:
+        return "its interval reaches that" if REACHES in short[0].note else ""
+    if not untold:
+        return ""
+    return "that fails " + ("here" if any(part.fails for part in untold) else "only with strict = true")
 
 
 def _next(
@@ -87,7 +78,7 @@ def _next(
     if short:
         return _look_at(short[0], of[short[0].result])
     if untold and all(part.what == "drops" for part in untold):
-        return "ask more questions, or allow a larger drop"
+        return "ask more questions"
     return "read the notes above: they say what is lacking" if untold else ""
 
 
@@ -95,8 +86,8 @@ def _look_at(part: GateThreshold, result: ResultPart) -> str:
     if part.what == "audit":
         return command("audit", result.folder)
     if result.baseline is not None and part.what not in ("p95_ms", "p95_ratio", "p95_at_load"):
-        return f"{command('compare', result.baseline, result.folder)}, to see what changed"
-    return f"{command('report', result.folder)}, to see what it missed"
+        return command("compare", result.baseline, result.folder)
+    return command("report", result.folder)
 
 
 def _tone(gating: Gating) -> Tone:

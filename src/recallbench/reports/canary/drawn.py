@@ -54,8 +54,6 @@ def conclusion(record: CanaryRecord, folder: str) -> Conclusion:
     else:
         belief = f"a drop of {detects.measure} by {detects.drop:.3f} or more is seen in about 8 of 10 runs"
     then = f"measure it: {command('evaluate', folder)}"
-    if record.stale_after is None:
-        then += "; with --stale-after 30d it would say itself when it is stale"
     return Conclusion(happened, belief, then, tone="open" if detects.drop is None else "good")
 
 

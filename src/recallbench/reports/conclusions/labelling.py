@@ -13,17 +13,16 @@ def labelled(folder: str, book: str, now: int, every: int, left: int, again: str
     queries = f"{now} {'query' if now == 1 else 'queries'} labelled in {book}, {every} in all"
     if not every:
         return Conclusion(queries, "", f"{again} goes on", tone="open")
-    measure = command("evaluate", folder)
     if left:
         waiting = f"{left} {'waits' if left == 1 else 'wait'}"
-        return Conclusion(queries, waiting, f"{again} goes on, {measure} measures", tone="open")
-    return Conclusion(queries, "", measure)
+        return Conclusion(queries, waiting, f"{again} goes on", tone="open")
+    return Conclusion(queries, "", command("evaluate", folder))
 
 
 def interrupted(told: Conclusion, every: int, lost: str) -> Conclusion:
     """Return that conclusion for labelling that a signal ended; `lost` says what is not among the labels."""
     kept = "" if not every else "it is saved" if every == 1 else "all of them are saved"
-    return replace(told, belief="; ".join(filter(None, (kept, lost, told.belief))))
+    return replace(told, belief="; ".join(filter(None, (kept, lost))) or told.belief)
 
 
 def imported(
@@ -46,8 +45,5 @@ def imported(
         belief = "one column was passed over, named above"
     if judged == records:
         return Conclusion(happened, belief, command("evaluate", folder))
-    return Conclusion(
-        happened,
-        "; ".join(filter(None, (f"{records - judged} have an answer and no ids, so texts decide", belief))),
-        command("evaluate", folder, "--match", "hybrid" if judged else "tokens"),
-    )
+    texts = f"{records - judged} have no ids, so texts decide"
+    return Conclusion(happened, texts, command("evaluate", folder, "--match", "hybrid" if judged else "tokens"))
