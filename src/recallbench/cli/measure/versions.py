@@ -10,8 +10,6 @@ from recallbench.cli.command import argument, command, option
 from recallbench.cli.printing import show
 from recallbench.reports.printing.printed import Format
 
-EXAMPLE = "recallbench versions --corpus locomo --dsn postgresql://… 0.2.1 0.4.1 0.20.0"
-
 
 @command(
     argument("version", "In the order to compare, as 0.2.1.", nargs=-1, required=True, metavar="VERSION..."),

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from recallbench.errors import Blocked, InputError, UsageError
+from recallbench.errors import Blocked, UsageError
 from recallbench.progress import Progress, Silent, counted
 from recallbench.stores.options import StoreOption
 from recallbench.stores.pgvector.index_choice import (
@@ -44,7 +44,7 @@ from recallbench.stores.postgres.tenancy import schema_bytes
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
-from recallbench.stores.vectors import checked_rows
+from recallbench.stores.vectors import check_importances, checked_rows
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -171,13 +171,7 @@ class PgvectorStore(Store):
 
     def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
         rows = checked_rows(items, vectors, self._dims)
-        for item in items:
-            if not 0 <= item.importance <= 1:
-                raise InputError(
-                    f"segment {item.id} (scope {item.scope}) has an impossible importance",
-                    expected="a number from 0 to 1",
-                    found=str(item.importance),
-                )
+        check_importances(items)
         self._rows += len(items)
         self._scopes.update(dict.fromkeys(item.scope for item in items))
         statement = "COPY segments (id, scope, occurred_at, importance, text, embedding) FROM STDIN BINARY"
