@@ -192,13 +192,10 @@ def parts(comparison: Comparison, *, file_option: str = "") -> list[Part]:
     for changed in comparison.changed:
         shown += ["", changed_title(changed, _foremost(comparison)), *(f"  {line}" for line in texts(changed))]
         shown.append(replace(ranking_table(changed, rank=""), indent=2))
-    if file_option and comparison.first.store and comparison.changed and not any(map(_has_text, comparison.changed)):
+    lacking = comparison.changed and not any(change.question for change in comparison.changed)
+    if file_option and comparison.first.store and lacking:
         shown += ["", f"The texts are not at hand: {file_option} names the file or folder that was measured."]
     return [*shown, "", *verdict(comparison)]
-
-
-def _has_text(change: ChangedPart) -> bool:
-    return bool(change.question)
 
 
 SHEET = (

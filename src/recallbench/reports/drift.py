@@ -75,7 +75,8 @@ class Drift(DocumentPart):
 
 def title(drift: Drift) -> str:
     """Return measure, system, corpus and number of results in a line."""
-    return f"{drift.measure} of {drift.system} on {plain_names(drift.corpus)}, {_counted(len(drift.nights))}"
+    results = "1 result" if len(drift.nights) == 1 else f"{len(drift.nights)} results"
+    return f"{drift.measure} of {drift.system} on {plain_names(drift.corpus)}, {results}"
 
 
 def result_table(drift: Drift) -> Table:
@@ -136,10 +137,6 @@ def _compared(pair: MeasuredPart) -> str:
     if pair.low is None and pair.difference:
         return f"no difference can be shown: {why_no_interval(pair.method)}"
     return f"{way} by its interval, though p is above {LEVEL}" if pair.excludes_0 else "no difference shown"
-
-
-def _counted(results: int) -> str:
-    return f"{results} {'result' if results == 1 else 'results'}"
 
 
 def reading(drift: Drift) -> list[str]:

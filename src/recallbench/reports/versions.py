@@ -114,7 +114,7 @@ def reading(versions: Versions) -> list[str]:
     dependent = "by conversation" if versions.clustered else "by question"
     lines = [
         f"Neighbours are compared on the same questions, paired {dependent}; p is two-sided, "
-        f"from {_any_of(sorted({pair.test for pair in versions.pairs}))}.",
+        f"from {' or '.join(sorted({pair.test for pair in versions.pairs}))}.",
         f"Holm corrects for the {tests} tests of this table; * marks those at {LEVEL} or below.",
         "Smallest p is the least that these questions could have reached; "
         "detectable is the true difference that would be found four times in five, before the correction.",
@@ -173,7 +173,7 @@ def conclusion(versions: Versions, results: Mapping[str, Path]) -> Conclusion:
     if not versions.pairs:
         alone = f"Only {measured[0]} was measured, so nothing is compared"
         return Conclusion(alone, "".join(lost), "name another version that the server offers", tone="open")
-    telling = [pair for pair in versions.pairs if _told(pair)]
+    telling = [pair for pair in versions.pairs if pair.p_holm is not None and pair.p_holm <= LEVEL]
     chosen = telling[0] if telling else max(versions.pairs, key=lambda pair: abs(pair.difference))
     doubts = [*lost, *filter(None, (disagreement(chosen, len(versions.pairs)), _believed(versions, telling)))]
     return Conclusion(
@@ -182,10 +182,6 @@ def conclusion(versions: Versions, results: Mapping[str, Path]) -> Conclusion:
         command("compare", results[chosen.before], results[chosen.after]),
         tone="open" if failed else "good",
     )
-
-
-def _told(pair: PairPart) -> bool:
-    return pair.p_holm is not None and pair.p_holm <= LEVEL
 
 
 def _differing(versions: Versions, chosen: PairPart, telling: Sequence[PairPart]) -> str:
@@ -225,7 +221,3 @@ def markdown(versions: Versions, reports: Mapping[str, str]) -> str:
 
 def _primary(versions: Versions) -> list[PrimaryPart]:
     return next((version.figures for version in versions.versions if version.figures), [])
-
-
-def _any_of(words: list[str]) -> str:
-    return " or ".join(words)
