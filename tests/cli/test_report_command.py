@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,7 @@ def folder(results_to_compare: Path) -> Path:
 
 def page_of(folder: Path, target: Path, *words: str) -> str:
     done = recallbench("report", *words, "--save", target, cwd=folder)
-    assert (done.returncode, done.stdout) == (0, f"{target}\n")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, str(target))
     return target.read_text(encoding="utf-8")
 
 
@@ -52,9 +54,37 @@ def test_texts_are_shown_only_where_they_are_asked_for_and_there(folder: Path, t
 
 def test_the_page_lies_beside_the_folder_by_default(folder: Path, tmp_path: Path) -> None:
     done = recallbench("report", folder / "few", cwd=tmp_path)
-    assert done.stdout == f"{folder / 'few.html'}\n"
+    page = folder / "few.html"
+    assert done.stdout == (
+        f"{page}\n\nThe page of {folder / 'few'} is written: what was found, kind by kind, and what was missed; each "
+        f"file is as the manifest says; next: open {page}\n"
+    )
     assert (folder / "few.html").exists()
     (folder / "few.html").unlink()
+
+
+def test_it_ends_with_its_last_line_in_every_format(folder: Path, tmp_path: Path) -> None:
+    words = ("report", folder / "few", "--save", "few.html", "--format")
+    stated = json.loads(recallbench(*words, "json", cwd=tmp_path).stdout)
+    last = stated["conclusion"]["text"]
+    assert last.endswith("; each file is as the manifest says; next: open few.html")
+    assert stated["pages"] == [{"result": str(folder / "few"), "page": "few.html"}]
+    assert recallbench(*words, "markdown", cwd=tmp_path).stdout.splitlines()[-1] == f"**{last}**"
+    assert f"<p><strong>{last}</strong></p>" in recallbench(*words, "html", cwd=tmp_path).stdout
+    sheet = recallbench(*words, "csv", cwd=tmp_path)
+    assert sheet.stdout == f"result,page\n{folder / 'few'},few.html\n"
+    assert sheet.stderr == f"\n{last}\n"
+
+
+def test_a_folder_that_was_edited_is_told_of(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder / "few", tmp_path / "edited")
+    with (tmp_path / "edited" / "report.md").open("a") as report:
+        report.write("more\n")
+    done = recallbench("report", "edited", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.endswith(
+        "; edited is not as its manifest says, so its figures may not be; next: recallbench audit edited\n"
+    )
 
 
 def test_refusals(folder: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from recallbench.exports.forms import HISTORY, QUESTIONS
 from recallbench.exports.parquet_files import FORMS, parquet_files
 from recallbench.exports.recorded import read_folders
 from recallbench.extras import require
+from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.whole_file import drafts_of, write_errors
 
 
@@ -41,11 +42,13 @@ class ParquetTarget(ExportTarget):
             files.take_all(recorded)
             counts = files.counts
         rows = ", ".join(f"{form.name} {counts[form.name]:,}" for form in FORMS if counts[form.name])
+        columns = str(out / f"{HISTORY.name}.parquet")
         return Exported(
-            [
-                f"{out} holds {recorded.words} in {len(FORMS)} files, none with text of a corpus; rows: {rows}",
+            Conclusion(
+                f"{out} holds {recorded.words} in {len(FORMS)} files, none with text of a corpus",
                 AS_RECORDED,
-                f"next: pandas.read_parquet({str(out / f'{HISTORY.name}.parquet')!r}), or a query of duckdb",
-            ],
+                f"pandas.read_parquet({columns!r}), or a query of duckdb",
+            ),
+            [f"rows: {rows}"],
             recorded,
         )

@@ -11,7 +11,7 @@ import click
 
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, Commands, Declaration, argument, command, former, option
-from recallbench.cli.printing import show
+from recallbench.cli.printing import conclude, show
 from recallbench.escaping.terminal import visible
 from recallbench.exports.export_target import ExportRequest, ExportTarget
 from recallbench.exports.registry import TARGETS, find_target
@@ -91,12 +91,14 @@ def _export(
         document = {"target": target.name, "sentences": done.sentences, "left_out": left_out}
         if done.document:
             document["document"] = done.document
-        sheet = Table(("what happened",), [(sentence,) for sentence in done.sentences])
-        show(Printed(target.summary, done.sentences, document, own_sheet=sheet), format)
+        told = [done.ending.happened, *done.sentences]
+        sheet = Table(("what happened",), [(sentence,) for sentence in told])
+        show(Printed(target.summary, done.sentences, document, done.ending, own_sheet=sheet), format)
         return 0
-    if done.document:
-        print(done.document, end="")
+    # What is meant for a file or a pipe stays alone there.
+    stream = sys.stderr if done.document else sys.stdout
+    print(done.document, end="")
     for sentence in done.sentences:
-        # What is meant for a file or a pipe stays alone there.
-        print(visible(sentence), file=sys.stderr if done.document else sys.stdout)
+        print(visible(sentence), file=stream)
+    conclude(done.ending, stream, apart=bool(done.sentences))
     return 0

@@ -30,7 +30,9 @@ def report(results: tuple[Path, ...], save: Path | None, with_text: bool, format
     written with them.
     """
     from recallbench.errors import UsageError
+    from recallbench.reports.conclusions.pages import WrittenPage, conclude_pages
     from recallbench.reports.result_page import page_of
+    from recallbench.results import manifest
     from recallbench.results.known_texts import row_texts
     from recallbench.results.result import open_with_manifest
     from recallbench.whole_file import check_place, write_output
@@ -45,9 +47,11 @@ def report(results: tuple[Path, ...], save: Path | None, with_text: bool, format
         texts = row_texts(folder) if with_text else None
         target = save or folder.resolve().with_name(f"{folder.resolve().name}.html")
         write_output(target, page_of(result, result.metrics, texts))
-        pages.append((str(folder), str(target)))
-    written = Table(("result", "page"), pages, caption="Pages that were written")
-    document = {"pages": written.records()}
-    parts = [target for _, target in pages]
-    show(Printed("Pages that were written", parts, document, own_sheet=written), format)
+        shown = texts is not None and bool(texts.questions)
+        pages.append(WrittenPage(str(folder), str(target), not manifest.differences(folder), shown))
+    rows = [(each.folder, each.page) for each in pages]
+    written = Table(("result", "page"), rows, caption="Pages that were written")
+    conclusion = conclude_pages(pages, with_text=with_text)
+    parts = [each.page for each in pages]
+    show(Printed("Pages that were written", parts, {"pages": written.records()}, conclusion, own_sheet=written), format)
     return 0
