@@ -8,6 +8,7 @@ from typing import NamedTuple
 import click
 
 from recallbench import __version__
+from recallbench.cli.command import Commands
 
 
 class HelpPanel(NamedTuple):
@@ -135,7 +136,7 @@ LISTINGS = ("corpora", "stores", "embedders", "measures")
 """Commands that share a module."""
 
 
-class Program(click.Group):
+class Program(Commands):
     """The program itself, which knows its commands by name and summary until one is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -148,15 +149,6 @@ class Program(click.Group):
         module = import_module(f"recallbench.cli.{COMMANDS[cmd_name]}.{module_name}")
         command: click.Command = getattr(module, cmd_name)
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.exceptions.NoSuchCommand as error:
-            # click itself looks among the commands that were imported, of which there is none.
-            raise click.exceptions.NoSuchCommand(error.command_name, possibilities=COMMANDS, ctx=ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, COMMANDS))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
+from recallbench.escaping.shell import command
 
 USUAL = "recallbench.toml"
 """The file that is read where none is named."""
@@ -11,4 +11,4 @@ USUAL = "recallbench.toml"
 def gate_command(config: str, *options: str) -> str:
     """Return the command with these options, of a file as it was named."""
     named = [] if config == USUAL else ["--config", config]
-    return shlex.join(["recallbench", "gate", *named, *options])
+    return command("gate", *named, *options)

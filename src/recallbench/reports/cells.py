@@ -21,6 +21,16 @@ def figure(value: float | None, digits: int = 4) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
+def every_digit(value: object) -> str:
+    """Return a value for a program, as it is; nothing where there is none."""
+    return "" if value is None else str(value)
+
+
+def ten_digits(value: object) -> str:
+    """Return the same with ten digits of a number."""
+    return f"{value:.10g}" if isinstance(value, float) else every_digit(value)
+
+
 def system(metrics: Metrics) -> str:
     """Return the name of the store, with its settings that are not defaults and the stages around it."""
     stages = metrics.pipeline.words if metrics.pipeline else ""

@@ -27,7 +27,7 @@ from recallbench.runs.placement import result_folder, results_parent
 from recallbench.runs.plan import Plan, plan_run
 from recallbench.runs.workload import vector_bytes, workload
 from recallbench.stores.postgres.postgres import has_extension
-from recallbench.stores.registry import REFERENCE_STORE, store_status
+from recallbench.stores.registry import REFERENCE_STORE
 
 Status = Literal["ready", "NOT READY", "warning", "note"]
 ARTEFACT_BYTES = 64 << 20
@@ -69,7 +69,7 @@ def readiness(options: Options) -> tuple[ReadinessRow, ...]:
         *(ReadinessRow("choice", "note", line) for line in plan.announcements),
         _weights(plan),
         *_static_control(plan),
-        _checked("store", lambda: store_status(plan.address, plan.dsn, options.environ, plan.options.store_options)),
+        _checked("store", lambda: plan.store_status),
         *_endpoints(plan),
         _extension(plan),
         _version(plan),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from recallbench.cli import options
 from recallbench.cli.command import ALIAS, PATH, argument, command, flag, option
 from recallbench.cli.printing import show
+from recallbench.reports.cells import every_digit
 from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Part, Table
 
@@ -80,7 +81,7 @@ def _rows(universes: Multiverse) -> list[tuple[Any, ...]]:
 
 
 def _sheet(universes: Multiverse) -> Table:
-    return Table(_FIELDS, [["" if cell is None else str(cell) for cell in row] for row in _rows(universes)])
+    return Table(_FIELDS, [list(map(every_digit, row)) for row in _rows(universes)])
 
 
 def _document(universes: Multiverse) -> dict[str, Any]:

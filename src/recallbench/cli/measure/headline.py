@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from datetime import date
 from pathlib import Path
 
 from recallbench.corpora.labelled_sets.set_name import plain_names
+from recallbench.escaping.shell import command
 from recallbench.escaping.terminal import shortened, visible
 from recallbench.machine_load import MachineLoad
 from recallbench.reading import document, parsed
@@ -92,7 +92,7 @@ def headline(
     lines += _standing(metrics, labels=labels or of_protocol(metrics.corpus.name, metrics.store.name))
     if metrics.pipeline is not None:
         lines += [f"stage: {sentence}" for sentence in idle_sentences(metrics.pipeline)]
-        lines.append(f"stages: recallbench stages {shlex.quote(str(folder))}")
+        lines.append(f"stages: {command('stages', folder)}")
     lines.append(f"page: {(folder / PAGE).resolve()}")
     lines.append(f"report: {(folder / 'report.md').resolve()}")
     return lines
@@ -132,19 +132,17 @@ def machine_load(folder: Path) -> MachineLoad | None:
     return recorded_load(parsed(document(path), path)) if path.is_file() else None
 
 
-def stayed_quiet(folder: Path) -> bool:
-    """Whether nothing is known to have disturbed the times of a result."""
-    load = machine_load(folder)
-    return load is None or load.quiet
+def code_of(outcome: Outcome, *, require_verified: bool, require_quiet: bool) -> int:
+    """Return 1 where a question failed, where a gate but the pending one fails, or where the machine was busy."""
+    failures, load = outcome.retrieval.failures, machine_load(outcome.folder)
+    failed = bool(failures.reasons or failures.untimed)
+    verified = outcome.metrics.verdict.text.startswith(("VERIFIED", "UNVERIFIED ("))
+    busy = load is not None and not load.quiet
+    return 1 if failed or (require_verified and not verified) or (require_quiet and busy) else 0
 
 
-def gates_hold(metrics: Metrics) -> bool:
-    """Whether every gate but the pending one holds."""
-    return metrics.verdict.text.startswith(("VERIFIED", "UNVERIFIED ("))
-
-
-def print_failures(retrieval: Retrieval) -> bool:
-    """Name on stderr each question that the store failed on, with the reason; return whether there is none.
+def print_failures(retrieval: Retrieval) -> None:
+    """Name on stderr each question that the store failed on, with the reason.
 
     The lines of the user's code are shown once for each place that failed.
     """
@@ -158,7 +156,6 @@ def print_failures(retrieval: Retrieval) -> bool:
             if calls not in shown:
                 print(error.own_code, file=sys.stderr)
                 shown.add(calls)
-    return not failures.reasons and not failures.untimed
 
 
 def reproduction(record: ReproductionRecord, folder: Path) -> list[Part]:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import options
-from recallbench.cli.again import command_again
 from recallbench.cli.command import PATH, Whole, argument, command, flag, former, option, typed
 from recallbench.cli.printing import show
+from recallbench.cli.typed_command import typed_command
 from recallbench.errors import UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.interruption import InterruptedWithResult
@@ -51,10 +51,7 @@ KEYS = (
     options.MAX_TOKENS,
     options.BACKEND,
     *options.of_stores(),
-    options.CACHE_DIR,
-    *options.FORMAT,
-    options.QUIET,
-    options.CONFIG,
+    *options.GENERAL,
     epilog=f"Keys: {KEYS}. On a terminal a key needs no Enter. Stop and go on at any time: the labels of a query that "
     "is not finished wait in DIR/gold.jsonl.begun, which no evaluation reads. Examples: recallbench label team; "
     "recallbench label team --import questions.csv.",
@@ -138,7 +135,7 @@ def _label(
         now = len(saved())
         waiting = {each.text for each in left} - {each.query.text for each in saved()}
         half = sum(bool(labelling.grades) and not labelling.saved for labelling in labellings)
-        again = command_again("label", {"--query": lambda text: ["--query", text] if text in waiting else []})
+        again = typed_command().with_values("--query", waiting).again()
         return labelled(str(book.folder), str(book.path), now, len(before) + now, len(left) - now, half, again)
 
     try:

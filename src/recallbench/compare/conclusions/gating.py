@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
 from recallbench.compare.gate_command import gate_command
+from recallbench.escaping.shell import command
 from recallbench.reports.printing.conclusion import Conclusion, Tone
 from recallbench.reports.thresholds import (
     REACHES,
@@ -83,12 +83,11 @@ def _next(
 
 
 def _look_at(part: GateThreshold, result: ResultPart) -> str:
-    folder = shlex.quote(result.folder)
     if part.what == "audit":
-        return f"recallbench audit {folder}"
+        return command("audit", result.folder)
     if result.baseline is not None and part.what not in ("p95_ms", "p95_ratio", "p95_at_load"):
-        return f"recallbench compare {shlex.quote(result.baseline)} {folder}"
-    return f"recallbench report {folder}"
+        return command("compare", result.baseline, result.folder)
+    return command("report", result.folder)
 
 
 def _tone(gating: Gating) -> Tone:

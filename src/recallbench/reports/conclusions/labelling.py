@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 
+from recallbench.escaping.shell import command
 from recallbench.reports.printing.conclusion import Conclusion
 
 
@@ -22,7 +22,7 @@ def labelled(folder: str, book: str, now: int, every: int, left: int, begun: int
         return Conclusion(queries, waiting if begun else "", f"{again} goes on", tone="open")
     if left:
         return Conclusion(queries, waiting, f"{again} goes on", tone="open")
-    return Conclusion(queries, "", f"recallbench evaluate {shlex.quote(folder)}")
+    return Conclusion(queries, "", command("evaluate", folder))
 
 
 def interrupted(told: Conclusion, every: int, lost: str) -> Conclusion:
@@ -46,12 +46,11 @@ def imported(
         happened += f", {skipped} {'was' if skipped == 1 else 'were'} there already"
     if skipped == records:
         happened = f"Nothing of {file} is new: {book} has each of its {skipped} rows already"
-    place = shlex.quote(folder)
     belief = f"{passed_over} columns were passed over, named above" if passed_over > 1 else ""
     if passed_over == 1:
         belief = "one column was passed over, named above"
     if judged == records:
-        return Conclusion(happened, belief, f"recallbench evaluate {place}")
+        return Conclusion(happened, belief, command("evaluate", folder))
     method, unjudged = "hybrid" if judged else "tokens", records - judged
     texts = f"{unjudged} {'has' if unjudged == 1 else 'have'} no ids, so texts decide"
-    return Conclusion(happened, texts, f"recallbench evaluate {place} --match {method}")
+    return Conclusion(happened, texts, command("evaluate", folder, "--match", method))

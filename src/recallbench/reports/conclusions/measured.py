@@ -9,13 +9,14 @@ from pathlib import Path
 
 from recallbench.corpora.labelled_sets.set_name import is_set_name, plain_names
 from recallbench.corpora.registry import CORPORA
+from recallbench.escaping.shell import command
 from recallbench.escaping.terminal import shortened
 from recallbench.reports.cells import figure, share, system
 from recallbench.reports.conclusions.labels import mattering, of_protocol
 from recallbench.reports.printing.conclusion import Conclusion, Tone
 from recallbench.reports.result_page import PAGE
 from recallbench.reports.summary import leading
-from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
+from recallbench.results.metrics import EstimatePart, Metrics
 from recallbench.results.sets.asked_depth import AskedDepth
 from recallbench.scoring.intervals import is_too_short
 
@@ -61,20 +62,15 @@ class Measured:
         estimate = leading(self.metrics) if self.asked is None else self.asked.estimate
         return None if estimate is None or estimate.value is None else estimate
 
-    @property
-    def quoted(self) -> str:
-        """The folder as a shell takes it."""
-        return shlex.quote(str(self.folder))
-
 
 def conclude_measured(measured: Measured) -> Conclusion:
     """Return how one measurement ends."""
     metrics = measured.metrics
     doubt, tone = _doubt(measured)
     if of_protocol(metrics.corpus.name, metrics.store.name) and tone == "good":
-        then = f"commit it, then recallbench audit {measured.quoted}"
+        then = f"commit it, then {command('audit', measured.folder)}"
     elif _failing_gate(metrics):
-        then = f"recallbench audit {measured.quoted}"
+        then = command("audit", measured.folder)
     else:
         then = _opened(measured)
     return Conclusion(_found(measured), doubt, then, tone)
@@ -103,7 +99,7 @@ def conclude_several(
     # Where nobody is told apart, that is what has to be said.
     doubt = ranked.belief if first is None else f"{_system(first[0].metrics)}: {first[1]}"
     tone = ranked.tone if tone == "good" else tone
-    then = f"recallbench table {' '.join(each.quoted for each in results)}"
+    then = command("table", *(each.folder for each in results))
     return Conclusion(ranked.happened, broken or doubt, then, tone)
 
 
@@ -146,8 +142,7 @@ def _among(estimate: EstimatePart) -> str:
 def _figures(measured: Measured, estimate: EstimatePart) -> str:
     metrics = measured.metrics
     bounds = "" if estimate.low is None else f", {figure(estimate.low)} to {figure(estimate.high)}"
-    of_headline = (part.value for part in metrics.control_bm25[OVERALL] if part.measure == estimate.measure)
-    bm25 = next(of_headline, None) if measured.asked is None else measured.asked.bm25
+    bm25 = metrics.bm25(estimate.measure) if measured.asked is None else measured.asked.bm25
     beside = f"; BM25 {figure(bm25)}" if bm25 is not None and system(metrics) != "bm25" else ""
     return f"{estimate.measure} {figure(estimate.value)}{bounds}{beside}"
 
