@@ -11,6 +11,7 @@ from typing import Any
 import ijson
 
 from recallbench.corpora.field_reader import registered_file_hint
+from recallbench.corpora.nesting import check_nesting
 from recallbench.errors import InputError
 from recallbench.reading import document, parsed
 
@@ -20,8 +21,10 @@ _CHUNK = 1 << 18
 class Stream:
     """A JSON file that holds one list. One whose size or time of change differs from when it was hashed is refused."""
 
-    def __init__(self, path: Path, corpus: str) -> None:
+    def __init__(self, path: Path, corpus: str, known: str = "") -> None:
+        """`known` is the sha256 of a file that is known to be harmless."""
         self.path = path
+        self._known = known
         registered = registered_file_hint(corpus)
         self._remedy = f"use the registered file: {registered}" if registered else "mend the file"
         self._hashed: tuple[str, tuple[int, int]] | None = None
@@ -95,7 +98,10 @@ class Stream:
         if self._hashed is None:
             try:
                 state = _state(self.path)
-                self._hashed = sha256_of(self.path), state
+                sha256 = sha256_of(self.path)
+                if sha256 != self._known:
+                    check_nesting(self.path, self._remedy)
+                self._hashed = sha256, state
             except OSError as error:
                 raise self._unreadable(error) from None
         return self._hashed
