@@ -23,7 +23,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/fuzz", description=__doc__)
     parser.add_argument("--cases", type=int, default=100_000, help="how many cases (default: 100000)")
     parser.add_argument("--seed", type=int, default=1, help="what all changes follow from (default: 1)")
-    parser.add_argument("--reader", help=f"one reader alone: {', '.join(reader.name for reader in READERS)}")
+    parser.add_argument("--reader", action="append", help="one reader alone; repeat it for several")
     parser.add_argument(
         "--workers", type=int, default=os.cpu_count() or 1, help="processes (default: one per processor)"
     )
@@ -32,11 +32,12 @@ def main() -> int:
     )
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where progress and findings are kept")
     asked = parser.parse_args()
-    readers = [reader for reader in READERS if asked.reader in (None, reader.name)]
-    if not readers:
-        parser.error(f"there is no reader {asked.reader}")
+    names = [reader.name for reader in READERS]
+    if unknown := [name for name in asked.reader or () if name not in names]:
+        parser.error(f"there is no reader {unknown[0]}: {', '.join(names)}")
+    readers = [reader for reader in READERS if not asked.reader or reader.name in asked.reader]
     asked.replay = asked.replay and asked.replay.resolve()
-    kept = asked.folder.resolve() / f"seed-{asked.seed}{f'-{asked.reader}' if asked.reader else ''}"
+    kept = asked.folder.resolve() / "-".join(["seed", str(asked.seed), *(asked.reader or ())])
     kept.mkdir(parents=True, exist_ok=True)
     _surroundings(kept)
     load_libraries()

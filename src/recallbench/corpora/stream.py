@@ -15,6 +15,8 @@ from recallbench.corpora.nesting import check_nesting
 from recallbench.errors import InputError
 from recallbench.reading import document, parsed
 
+NOT_JSON = (ijson.JSONError, UnicodeDecodeError)
+"""What the parser raises; the second where it takes the bytes of half a character for text."""
 _CHUNK = 1 << 18
 
 
@@ -46,7 +48,7 @@ class Stream:
                 for item in ijson.items(file, f"{field}.item" if field else "item", use_float=True, buf_size=_CHUNK):
                     yield item
                     count += 1
-        except ijson.JSONError as error:
+        except NOT_JSON as error:
             raise self._malformed(error, count) from None
         except OSError as error:
             raise self._unreadable(error) from None
@@ -65,7 +67,7 @@ class Stream:
                         break
                     if place and "." not in place and event in ("string", "number", "boolean"):
                         fields[place] = value
-        except ijson.JSONError as error:
+        except NOT_JSON as error:
             raise self._malformed(error, 0) from None
         except OSError as error:
             raise self._unreadable(error) from None
@@ -81,7 +83,7 @@ class Stream:
                 for name, value in ijson.kvitems(file, "", use_float=True, buf_size=_CHUNK):
                     yield name, value
                     count += 1
-        except ijson.JSONError as error:
+        except NOT_JSON as error:
             raise self._malformed(error, count) from None
         except OSError as error:
             raise self._unreadable(error) from None
