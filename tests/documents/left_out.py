@@ -45,6 +45,7 @@ LEFT_OUT: Mapping[str, str] = {
 
 ELSEWHERE: Mapping[str, str] = {
     "docs/dashboards.md": "tests/documents/test_dashboards_guide.py",
+    "docs/least-privilege.md": "tests/documents/test_role_guide.py",
     "docs/first-figures.md": "tests/documents/test_document_figures.py",
 }
 """Documents whose commands another test executes: they want servers of their own, or each figure is looked at."""

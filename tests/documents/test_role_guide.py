@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from commandline import recallbench
+from commandline import environment, installed, recallbench
 from documents.markdown import ROOT, blocks
 from recallbench.stores.postgres.embedded import EmbeddedServer
 
@@ -64,6 +65,15 @@ def test_a_run_with_the_role_gives_what_the_owner_of_the_server_gets(dsn: str, t
     assert few == everything
     written = [path for path in (tmp_path / "few").rglob("*") if path.is_file()]
     assert [path.name for path in written if b"choose-one" in path.read_bytes()] == []
+
+
+def test_the_command_of_the_guide_runs(dsn: str, tmp_path: Path) -> None:
+    (block,) = [block.body for block in blocks(GUIDE) if block.language == "sh"]
+    variables = {"RUNNER_DSN": dsn, "PATH": installed(tmp_path / "bin"), "RECALLBENCH_QUIET": "1"}
+    env = environment(tmp_path, variables)
+    command = ["bash", "-euo", "pipefail", "-c", block]
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_an_index_is_built_with_the_role_and_nothing_is_left(dsn: str, owner: str, tmp_path: Path) -> None:
