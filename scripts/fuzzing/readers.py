@@ -108,7 +108,7 @@ READERS: tuple[Reader, ...] = (
         ("pipeline.toml", "examples/pipelines/*.toml"),
         (("run", "canary-locomo", "--pipeline", "{file}", "--embedder", "hash", *DRY),),
     ),
-    Reader("sweeps", ("sweep.toml",), (("sweep", "{file}", "canary-locomo", *DRY),)),
+    Reader("sweeps", ("sweep.toml",), (("sweep", "{file}", "canary-locomo", "--embedder", "hash", *DRY),)),
     Reader("locomo", ("corpora/locomo.json",), (corpus("locomo"),)),
     Reader("longmemeval", ("corpora/longmemeval.json",), (corpus("longmemeval"),)),
     Reader("realtalk", ("corpora/realtalk/**/*",), (corpus("realtalk"), corpus("realtalk-turns"))),

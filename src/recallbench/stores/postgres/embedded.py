@@ -85,7 +85,6 @@ class EmbeddedServer:
     def __init__(self, *, password: str | None = None, install: Install | None = None) -> None:
         self._on_port = password is not None
         self._password = password or new_password()
-        remember_secrets(self._password)
         self._install = install
         self._failure: BaseException | None = None
         self._parts: dict[str, Any] = {}
@@ -161,6 +160,7 @@ class EmbeddedServer:
     def _started(self, install: Install) -> None:
         # Runs in the background, where nothing may be imported: a Ctrl-C that meets an import in the main thread can
         # leave Python's import lock taken for good.
+        remember_secrets(self._password)
         sweep()
         uid, gid = _service_user()
         folder = self._parts["folder"] = ServerFolder(uid, gid)
