@@ -6,14 +6,16 @@ import gzip
 import tracemalloc
 from pathlib import Path
 
-from recallbench.studies.sweep.kept import FOLDER, LARGEST, SweepCache
+from recallbench.studies.sweep.kept import FOLDER, LARGEST, Answers, SweepCache
 
 ADDRESS = "ab" * 32
 
 
 def planted(cache_dir: Path, content: bytes) -> None:
-    (cache_dir / FOLDER).mkdir(exist_ok=True)
-    (cache_dir / FOLDER / f"{ADDRESS}.json.gz").write_bytes(content)
+    cache = SweepCache(cache_dir)
+    cache.keep(ADDRESS, Answers("x", {"q1": (1, 0)}))
+    assert cache.find(ADDRESS) == Answers("x", {"q1": (1, 0)})
+    (cache_dir / FOLDER / "ab" / f"{ADDRESS}.json.gz").write_bytes(content)
 
 
 def test_a_small_file_does_not_fill_the_memory(tmp_path: Path) -> None:
