@@ -227,6 +227,7 @@ def ready_server(connection: Connection) -> ServerFacts:
     if lack:
         raise Blocked(lack[0], expected=NEEDS, found=lack[1], remedy=lack[2])
     if facts.vector:
+        _check_use(connection, facts.vector.schema)
         return facts
     try:
         with connection.transaction():
@@ -248,6 +249,24 @@ def ready_server(connection: Connection) -> ServerFacts:
             remedy=f"install pgvector on the server again, or {EMBEDDED_REMEDY}",
         ) from error
     return server_facts(connection)
+
+
+def _check_use(connection: Connection, schema: str) -> None:
+    """Raise Blocked where the role may not use what lies in the schema of pgvector: it would find no such type."""
+    with database_errors("asking for its rights"):
+        row = connection.execute(
+            """SELECT has_schema_privilege(%s, 'USAGE'),
+                   format('GRANT USAGE ON SCHEMA %%I TO %%I;', %s::text, current_user)""",
+            (schema, schema),
+        ).fetchone()
+    assert row is not None
+    if not row[0]:
+        raise Blocked(
+            "the role may not use pgvector",
+            expected=f"USAGE on the schema {schema}, where pgvector lies",
+            found="no such right",
+            remedy=f"{row[1]} as its owner, or {EMBEDDED_REMEDY}",
+        )
 
 
 def has_extension(dsn: str, name: str) -> str:
