@@ -14,7 +14,8 @@ import hypothesis
 import pytest
 
 from commandline import recallbench
-from recallbench import confidential
+from recallbench import confidential, web_json
+from zygote import QUICK_PAUSE
 
 # A background job of a shell is started with Ctrl-C ignored, and under nohup the end of a terminal is: both are handed
 # on, and the tests that send them need them delivered.
@@ -42,6 +43,14 @@ def _secrets_are_forgotten() -> Iterator[None]:
 CHECKOUT = Path(__file__).resolve().parent.parent
 PACKED = CHECKOUT.parent / "shared" / "data"
 UNPACKED = CHECKOUT / ".data"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _servers_are_asked_again_at_once() -> Iterator[None]:
+    """Let a request that failed be made once more without the pause that a real server is given."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(web_json, "FIRST_PAUSE", QUICK_PAUSE)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -133,7 +133,7 @@ class Web:
                         raise _Unanswered("huge", f"more than {LARGEST >> 20} MiB")
                 return answer.status_code, bytes(text), answer.headers.get("retry-after")
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-            raise _Unanswered("absent", str(error) or type(error).__name__) from error
+            raise _Unanswered("absent", _ERRNO.sub("", str(error)) or type(error).__name__) from error
         except TooSlow as error:
             raise _Unanswered("slow", str(error)) from error
         except httpx2.TimeoutException as error:
@@ -181,6 +181,10 @@ class Web:
 def encoded(body: Mapping[str, Any]) -> bytes:
     """Return the body of a request as it is sent."""
     return json.dumps(body, ensure_ascii=False, allow_nan=False).encode(errors="replace")
+
+
+_ERRNO = re.compile(r"^\[Errno -?\d+\] ")
+"""What the system puts before the words of an error."""
 
 
 class _Unanswered(Exception):

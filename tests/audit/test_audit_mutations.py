@@ -9,9 +9,10 @@ from locomo_mutations import LOCOMO
 from mutations import Mutation
 from set_mutations import LABELLED, LONGMEMEVAL, MATCHED
 
+from audited_copies import audit_copy
 from commandline import recallbench
 from labelled_sets import EXPECTING, SAYING, beir, short
-from recallbench.audit.audit import Audit, audit
+from recallbench.audit.audit import Audit
 from recallbench.audit.checks import CHECKS, LAST, ON_DEMAND
 from recallbench.audit.decision import decide
 from recallbench.audit.gates import GATES
@@ -76,7 +77,7 @@ def audited(genuine: Path, workspace: Path, mutation: Mutation | None) -> Audit:
     else:
         commit(workspace)
     team = genuine.parent / "team"
-    return audit(folder, corpus_files=[team] if team.exists() else [], environ={})
+    return audit_copy(folder, [team] if team.exists() else [])
 
 
 def test_the_genuine_results_pass(

@@ -282,7 +282,7 @@ def test_the_comparison_in_every_format(workspace: Path) -> None:
     conclusion = text.splitlines()[-1]
     assert conclusion == (
         "A and B can't be told apart: recall_any@10 -0.1519 and mrr@50 -0.2025, 158 questions; so few clusters differ "
-        "that no difference could be shown; next: ask questions of more clusters"
+        "that no difference could be shown; next: measure more clusters"
     )
     lines = text.splitlines()
     assert (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,17 +56,22 @@ def test_the_same_folders_twice_add_nothing(results_to_compare: Path, dsn: str) 
     assert first.returncode == 0
     lines = first.stdout.splitlines()
     assert lines[0] == "tables of recallbench_history were brought up to date: 0001_results, 0002_studies"
-    assert lines[1].startswith("2 of 2 results new in schema recallbench_history (")
-    assert "`recallbench audit` works them out anew" in lines[1]
-    assert lines[-1] == "next: recallbench export grafana > dashboard.json, and import it into Grafana"
+    assert lines[1].startswith("database: ")
+    told = "each folder is as its manifest says; next: recallbench export"
+    assert lines[2:] == [
+        "",
+        f"2 of 2 results are new in the schema recallbench_history; {told} grafana > dashboard.json",
+    ]
     figures = count(dsn, "figures")
     again = recallbench(*words, cwd=results_to_compare)
     assert again.returncode == 0
-    assert again.stdout.splitlines()[0].startswith("0 of 2 results new in schema recallbench_history (")
-    assert "nothing was added: these very runs were there already" in again.stdout
+    assert again.stdout.splitlines()[-1] == (
+        "Nothing is new in the schema recallbench_history: these very runs were there already; "
+        f"{told} grafana > dashboard.json"
+    )
     # The same answers of another run are another row: its times are its own.
     third = recallbench("export", "postgres", "again", "bm25", "--dsn", dsn, "-q", cwd=results_to_compare)
-    assert "1 of 2 results new" in third.stdout
+    assert "1 of 2 results are new" in third.stdout
     assert count(dsn, "results") == 3
     assert count(dsn, "figures") == figures + figures // 2
     with psycopg.connect(dsn) as connection:
@@ -129,7 +135,7 @@ def test_a_role_without_the_right_is_told_what_it_needs(results_to_compare: Path
         connection.execute("GRANT USAGE ON SCHEMA recallbench_history TO looker")
         connection.execute("GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA recallbench_history TO looker")
     done = recallbench("export", "postgres", "exact", "-q", "--dsn", own, cwd=results_to_compare)
-    assert (done.returncode, "1 of 1 results new" in done.stdout) == (0, True)
+    assert (done.returncode, "1 of 1 results are new" in done.stdout) == (0, True)
 
 
 def test_a_newer_database_is_refused(results_to_compare: Path, dsn: str) -> None:
@@ -171,6 +177,7 @@ def test_what_is_no_result_is_named_and_the_others_go_on(
     assert any(line.startswith("recallbench: 0.1_20260101_BLOCKED was left out: BLOCKED.md: ") for line in left_out)
     assert any("repeat_x\\x1b[31m was left out: metrics.json is missing" in line for line in left_out)
     assert "1 result" in done.stdout or "1 of 1 results" in done.stdout
+    assert "; 3 folders were left out, with the reasons above; next: " in done.stdout.splitlines()[-1]
     nothing = recallbench("export", target, *(name for name in names if name != "few"), *where, "-q", cwd=place)
     assert nothing.returncode == 2
     assert "there is nothing to export" in nothing.stderr
@@ -209,7 +216,10 @@ def test_the_dashboard_goes_to_a_pipe_alone(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert done.stdout.startswith("{\n")
     assert done.stdout.endswith("}\n")
-    assert "a dashboard of 11 panels" in done.stderr
+    assert done.stderr == (
+        "A dashboard of 11 panels; it reads the tables that `recallbench export postgres` fills; next: in Grafana, "
+        "Dashboards > New > Import, with the PostgreSQL data source of that database\n"
+    )
 
 
 def test_the_same_run_in_another_folder_is_told(results_to_compare: Path, tmp_path: Path) -> None:
@@ -218,5 +228,22 @@ def test_the_same_run_in_another_folder_is_told(results_to_compare: Path, tmp_pa
     done = recallbench(*words, cwd=tmp_path)
     assert done.returncode == 0
     assert "folders whose run another one brought: 1" in done.stderr
-    assert "parquet holds 1 result in 12 files" in done.stdout
-    assert done.stdout.splitlines()[-1] == "next: pandas.read_parquet('parquet/history.parquet'), or a query of duckdb"
+    rows, blank, last = done.stdout.splitlines()
+    assert (rows.startswith("rows: history "), blank) == (True, "")
+    assert last == (
+        "parquet holds 1 result in 12 files, none with text of a corpus; each folder is as its manifest says; next: "
+        "pandas.read_parquet('parquet/history.parquet'), or a query of duckdb"
+    )
+
+
+def test_an_export_ends_with_its_last_line_in_every_format(results_to_compare: Path, tmp_path: Path) -> None:
+    words = ("export", "prometheus", results_to_compare / "bm25", "--textfile", "x.prom", "-q", "--format")
+    stated = json.loads(recallbench(*words, "json", cwd=tmp_path).stdout)
+    last = stated["conclusion"]["text"]
+    assert last.startswith("x.prom holds ")
+    assert last.endswith("; next: query recallbench_measure, once node_exporter has read the file")
+    assert recallbench(*words, "markdown", cwd=tmp_path).stdout.splitlines()[-1] == f"**{last}**"
+    assert f"<p><strong>{last}</strong></p>" in recallbench(*words, "html", cwd=tmp_path).stdout
+    sheet = recallbench(*words, "csv", cwd=tmp_path)
+    assert sheet.stdout == f"what happened\n{stated['conclusion']['happened']}\n"
+    assert sheet.stderr == f"\n{last}\n"

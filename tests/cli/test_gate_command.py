@@ -52,7 +52,7 @@ def test_thresholds_that_fall_short_are_a_table_and_exit_1(workspace: Path) -> N
     assert " | 158 | 1.0000 | 0.0646 | " in done.stdout
     line = (
         "1 of 2 thresholds fall short: recall_any@10 >= 0.9 is 0.8354 (0.7598 to 0.8877), 158 questions; "
-        "next: recallbench report results/night_20260101, to see what it missed"
+        "next: recallbench report results/night_20260101"
     )
     assert recallbench("gate", cwd=workspace).stdout.endswith(f"\n\n{line}\n")
     assert document["conclusion"]["text"] == line
@@ -109,7 +109,7 @@ def test_a_drop_is_judged_by_the_paired_comparison(workspace: Path) -> None:
     assert document["counts"]["can't be told"] == open_
     assert not any(threshold["fails"] for threshold in document["thresholds"] if threshold["outcome"] == "inconclusive")
     assert f", {open_} can't be told" in printed.splitlines()[-1]
-    assert "; what can't be told fails only with strict = true; " in printed.splitlines()[-1]
+    assert "; that fails only with strict = true; " in printed.splitlines()[-1]
     assert "**Can't be told**\n\n| result" in recallbench("gate", "--format", "markdown", cwd=workspace).stdout
     write(workspace, head + "strict = true\n" + drops, "results/night_20260102")
     code, strict = gate(workspace)
@@ -121,7 +121,7 @@ def test_a_drop_is_judged_by_the_paired_comparison(workspace: Path) -> None:
     write(workspace, 'baseline = "results/night_20260101"\n' + drops, "results/night_20260102")
     message = refused(workspace)
     assert "differ in embedder and store, which was not allowed" in message
-    assert 'if that is what you compare: allow = ["embedder", "store"]' in message
+    assert 'if that is what you compare: allow = ["embedder", "store"] in [result.night] of recallbench.toml' in message
 
 
 def test_an_untold_threshold_is_a_third_state(workspace: Path) -> None:
@@ -137,7 +137,7 @@ def test_an_untold_threshold_is_a_third_state(workspace: Path) -> None:
     line = recallbench("gate", cwd=workspace).stdout.splitlines()[-1]
     assert line == (
         "1 of 2 thresholds hold, 1 can't be told: mrr@50 drops less than 0.01 changed by -0.2025, 158 questions; "
-        "what can't be told fails only with strict = true; next: ask more questions, or allow a larger drop"
+        "that fails only with strict = true; next: ask more questions"
     )
     printed = recallbench("gate", "--format", "markdown", cwd=workspace).stdout
     assert printed.startswith("### ❔ gate: 1 of 2 thresholds hold, 1 can't be told\n\n**Can't be told**\n")
@@ -152,7 +152,7 @@ def test_an_untold_threshold_is_a_third_state(workspace: Path) -> None:
     code, document = gate(workspace)
     assert (code, document["passed"], document["counts"]["can't be told"]) == (1, False, 1)
     printed = recallbench("gate", cwd=workspace).stdout.splitlines()
-    assert "; what can't be told fails here; " in printed[-1]
+    assert "; that fails here; " in printed[-1]
     assert [line for line in printed if line.endswith(":")] == ["can't be told (fails: strict = true):", "holds:"]
     marked = recallbench("gate", "--format", "markdown", cwd=workspace).stdout
     assert "**Can't be told (fails: strict = true)**" in marked
@@ -306,6 +306,21 @@ def test_audit_is_a_threshold(workspace: Path) -> None:
     code, document = gate(workspace)
     assert (code, document["thresholds"][0]["outcome"]) == (1, "falls short")
     assert "RB-REPORT" in document["thresholds"][0]["note"]
+
+
+def test_what_a_gate_advises_names_the_file_that_was_named(workspace: Path) -> None:
+    write(workspace, 'baseline = "kept/base"\nallow = ["store"]\n[result.night.drops]\n"mrr@50" = 0.01\n')
+    (workspace / "recallbench.toml").rename(workspace / "full.toml")
+    lacking = refused(workspace, "--config", "full.toml")
+    assert "store this result as the baseline: recallbench gate --config full.toml --update\n" in lacking
+    stored = recallbench("gate", "--config", "full.toml", "--update", cwd=workspace)
+    assert stored.stdout.endswith("next: commit it, then: recallbench gate --config full.toml\n")
+    assert recallbench("gate", "--config", "full.toml", cwd=workspace).returncode == 0
+    other = refused(workspace, "--config", "full.toml", "--update", "results/night_20260102")
+    assert "replace it: recallbench gate --config full.toml --update --replace\n" in other
+    changed = refused(workspace, "--config", "full.toml", "results/night_20260102")
+    assert 'allow = ["embedder", "store"] in [result.night] of full.toml' in changed
+    assert "recallbench gate --config full.toml night=x\n" in refused(workspace, "--config", "full.toml", "nigt=x")
 
 
 @pytest.mark.marked

@@ -120,7 +120,7 @@ def test_times_of_another_machine_are_not_compared(workspace: Path) -> None:
     printed = recallbench("gate", cwd=workspace).stdout
     assert "\ncan't be told:\n" in printed
     assert printed.splitlines()[-1] == (
-        "0 of 1 threshold holds, 1 can't be told: p95 warm / baseline <= 1.5; what can't be told fails only with "
+        "0 of 1 threshold holds, 1 can't be told: p95 warm / baseline <= 1.5; that fails only with "
         "strict = true; next: read the notes above: they say what is lacking"
     )
     assert "**Can't be told**" in recallbench("gate", "--format", "markdown", cwd=workspace).stdout

@@ -36,9 +36,8 @@ def test_an_entry_is_added_at_the_end(tmp_path: Path) -> None:
     assert code == 0
     assert text.startswith(START)
     assert out == text.removeprefix(START).lstrip() + (
-        "\nHISTORY.md has 2 deviations on record from 2026-05-11 (limit: on every corpus); a VERIFIED result with them "
-        "can be published as such, and never under the protocol's name; next: recallbench cite DIR --as-deviation, or "
-        "recallbench audit DIR --publish\n"
+        "\nHISTORY.md has 2 deviations on record from 2026-05-11 (limit: on every corpus); a VERIFIED result can be "
+        "published with that, and never under the protocol's name; next: recallbench cite DIR --as-deviation\n"
     )
     first, second = entries(text)
     assert first == entries(START)[0]
@@ -66,9 +65,8 @@ def test_a_deviation_is_put_on_record_in_every_format(tmp_path: Path) -> None:
         "A departure from the frozen rules: results made so are cited as deviations, never under the protocol's name."
     )
     ending = (
-        "HISTORY.md has {} on locomo on record from 2026-05-11; a VERIFIED result with them can be published as such, "
-        "and never under the protocol's name; next: recallbench cite DIR --as-deviation, or "
-        "recallbench audit DIR --publish"
+        "HISTORY.md has {} on locomo on record from 2026-05-11; a VERIFIED result can be published with that, "
+        "and never under the protocol's name; next: recallbench cite DIR --as-deviation"
     )
     written = "## 2026-05-11: {0}\n\n" + said + "\n\n- Deviation: {0} on locomo\n\n"
     assert added("limit") == written.format("limit") + ending.format("limit") + "\n"

@@ -15,7 +15,7 @@ import pytest
 
 from commandline import environment, recallbench
 from recallbench.cli import main
-from recallbench.cli.main import usage_error
+from recallbench.cli.misuse import usage_error
 from recallbench.cli.program import COMMANDS, PANELS, program
 from recallbench.errors import UsageError
 

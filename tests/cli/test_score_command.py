@@ -61,20 +61,20 @@ def test_two_runs_without_compare_are_told_apart(folder: Path) -> None:
 def test_the_last_line_says_what_was_found_and_what_to_do(folder: Path) -> None:
     assert conclusion(folder, "--gold", "gold.jsonl", "--k", "1") == (
         "The first hit holds 50% of what is relevant (recall_frac@1 0.5000, 95% 0.1500 to 0.8500, 3 queries); "
-        "3 queries are too few to rely on; next: recallbench score gold.jsonl --k 1, with more queries"
+        "3 queries are too few to rely on; next: score more queries"
     )
     many = {f"q{n}": ["a"] for n in range(40)}
     write(folder, "many.json", json.dumps(many))
     write(folder, "worse.json", json.dumps({q: ["x", "a"] for q in many}))
     assert conclusion(folder, "--run", "worse.json", "--gold", "many.json", "--k", "2") == (
         "The first 2 hits hold 100% of what is relevant (recall_frac@2 1.0000, 95% 0.9124 to 1.0000, 40 queries); "
-        "the interval says how far the figure for all queries of this sort may lie from it; "
-        "next: recallbench score worse.json --gold many.json --k 2 --compare OTHER, to see who finds more"
+        "the interval says how far off that may be; "
+        "next: recallbench score worse.json --gold many.json --k 2 --compare OTHER"
     )
     words = ("--run", "many.json", "--gold", "many.json", "--k", "2", "--compare", "worse.json")
     assert conclusion(folder, *words) == (
         "worse.json is worse than many.json: mrr@2 -0.5000, 40 queries, p 0.0004; "
-        "p decides, since the differences give no interval; next: keep many.json"
+        "p decides: there is no interval; next: keep many.json"
     )
 
 
@@ -82,7 +82,7 @@ def test_the_last_line_names_failures_first(folder: Path) -> None:
     write(folder, "cut.jsonl", (folder / "gold.jsonl").read_text() + '{"query"')
     assert conclusion(folder, "--gold", "cut.jsonl", "--k", "3", "--keep-going", code=1) == (
         "The first 3 hits hold 100% of what is relevant (recall_frac@3 1.0000, 95% 0.4385 to 1.0000, 3 queries); "
-        "cut.jsonl: 1 line could not be read and is left out; next: mend what is named above, and score again"
+        "cut.jsonl: 1 line could not be read and is left out; next: mend what is named above"
     )
 
 

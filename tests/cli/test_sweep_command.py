@@ -139,19 +139,14 @@ def test_a_race_drops_what_is_worse_and_the_choice_is_told_by_questions_held_out
     assert (choice["chosen"], choice["set"], choice["shown"]) == ("p2", ["p2"], True)
     assert choice["gain"] == round(1 - baseline["held_out"]["value"], 10) > 0
     last = done.stdout.splitlines()[-1]
-    assert last.startswith("Take p2 (set.hidden = 0): held-out recall_any@10 1.0000 (0.9542 to 1.0000), n 80, +0.0")
-    assert " against the baseline, p95 0." in last
-    assert "; the race told 2 others from it, 95% sure; that it differs from the baseline is not shown; " in last
+    assert last.startswith("Take p2: held-out recall_any@10 +0.0")
+    assert " against the baseline, n 80; that it differs from the baseline is not shown; next: " in last
     # What it says next can be pasted.
-    measure, gate = last.partition("; next: ")[2].split("; then hold it in CI: ")
-    system = "--store python:memory:open_memory --set hidden=0"
-    assert measure == f"recallbench evaluate team {system} --folder results/p2"
-    assert gate == "recallbench gate results/p2 --init"
-    assert recallbench(*measure.split()[1:], "-q", cwd=tmp_path).returncode == 0
-    metrics = json.loads((tmp_path / "results/p2/metrics.json").read_text())
+    measure = last.partition("; next: ")[2]
+    assert measure == "recallbench evaluate team --store python:memory:open_memory --set hidden=0"
+    assert recallbench(*measure.split()[1:], "--folder", "p2", "-q", cwd=tmp_path).returncode == 0
+    metrics = json.loads((tmp_path / "p2/metrics.json").read_text())
     assert metrics["headline"][0]["estimate"]["value"] == 1.0
-    assert recallbench(*gate.split()[1:], cwd=tmp_path).returncode == 0
-    assert (tmp_path / "recallbench.toml").is_file()
     asked = sum(point["dropped_after"] or 120 for point in (first, second, third))
     assert swept["race"]["saved"] == 3 * 120 - swept["race"]["asked"] >= 3 * 120 - asked > 0
     # Asked everything, the same points have the same figures on the questions to choose by.
@@ -209,12 +204,10 @@ def test_a_part_that_is_too_small_to_choose_by_is_said_before(tmp_path: Path) ->
     assert "All questions are in one cluster: none can be held out, and no choice is sure.\n" in done.stdout
     assert document(tmp_path)["choice"]["shown"] is False
     last = done.stdout.splitlines()[-1]
-    assert " on the questions that chose it, p95 " in last
-    assert "; no question is held out, so its worth is flattered by the choice; " in last
-    assert "recall_any@k" not in last
-    assert last.startswith("No point is seen better than the baseline: p4 (rrf.k = 60, k = 10) is the same system, ")
-    command = "recallbench run canary-locomo --pipeline FILE --folder results/p4, where its file has rrf.k = 60"
-    assert last.endswith(f"; next: keep it, and hold it in CI: {command}; then recallbench gate results/p4 --init")
+    assert re.sub(r"0\.\d{4}", "0", last) == (
+        "No point is seen better than the baseline: recall_any@10 0 on the questions that chose it; no question is "
+        "held out; next: hold it in CI: recallbench gate RESULT --init"
+    )
 
 
 @pytest.mark.parametrize(
@@ -354,7 +347,7 @@ def test_a_sweep_is_printed_in_every_format(tmp_path: Path) -> None:
     rows = list(csv.DictReader(recallbench(*words, "csv", cwd=tmp_path).stdout.splitlines()))
     assert [row["point"] for row in rows] == ["p1", "p2", "p3", "baseline"]
     page = recallbench(*words, "markdown", cwd=tmp_path).stdout
-    said = "Take p2 (set.hidden = 0): held-out recall_any@10"
+    said = "Take p2: held-out recall_any@10"
     assert page.startswith("# Sweep tune on team: 4 points\n\nChosen by 120 questions")
     assert page.splitlines()[-1].startswith(f"**{said}")
     report = max((tmp_path / "out").iterdir(), key=lambda path: path.stat().st_mtime_ns) / "report.md"

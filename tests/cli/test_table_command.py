@@ -40,8 +40,8 @@ def test_results_side_by_side_as_text(place: Path) -> None:
     assert "a paired test over the same questions" in done.stdout
     assert lines[-2:] == [
         "",
-        "Nobody is first: bm25 and exact can't be told apart by recall_any@10; the highest has recall_any@10 0.8354 "
-        "(0.7598 to 0.8877), 158 questions; 2 not comparable, named above; next: ask more questions",
+        "Nobody is first: bm25 and exact can't be told apart by recall_any@10; the highest has 0.8354 (0.7598 to "
+        "0.8877), 158 questions; 2 not comparable; next: ask more questions",
     ]
 
 
@@ -162,7 +162,7 @@ def test_a_run_that_was_blocked_stands_apart_with_the_reason(place: Path, tmp_pa
     [
         ((), "Missing argument"),
         (("nowhere",), "there is no nowhere"),
-        (("bm25", "--plot", "plot.png"), "a name that ends in .svg"),
+        (("bm25", "--plot", "plot.png"), "a file that ends in .svg"),
         (("bm25", "--measures", ","), "--measures recall_any@10"),
         (("bm25", "--measures", "recall_any@90"), "a depth of 50 or less"),
     ],

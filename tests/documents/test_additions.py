@@ -66,7 +66,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def in_the_copy(copy: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return recallbench(*words, cwd=copy, env={"PYTHONPATH": str(copy / "src"), "RECALLBENCH_QUIET": "1"})
+    return recallbench(*words, cwd=copy, env={"RECALLBENCH_QUIET": "1"}, package=copy / "src")
 
 
 def imported(copy: Path, path: str) -> ModuleType:

@@ -241,7 +241,7 @@ def child(tiny: Tiny, environ: dict[str, str], cache: Path, backend: str, home: 
     return printed
 
 
-@pytest.mark.parametrize("backend", [pytest.param("torch", marks=pytest.mark.marked), "openvino"])
+@pytest.mark.parametrize("backend", ["torch", pytest.param("openvino", marks=pytest.mark.marked)])
 def test_a_cached_run_loads_nothing_heavy_and_needs_no_weights(
     tiny_dragon: Tiny, environ: dict[str, str], tmp_path: Path, backend: str
 ) -> None:

@@ -46,6 +46,7 @@ from typing import ClassVar
 
 from recallbench.exports.export_target import Exported, ExportOption, ExportRequest, ExportTarget
 from recallbench.exports.recorded import read_folders
+from recallbench.reports.printing.conclusion import Conclusion
 
 
 class CountsTarget(ExportTarget):
@@ -56,7 +57,7 @@ class CountsTarget(ExportTarget):
 
     def export(self, request: ExportRequest) -> Exported:
         recorded = read_folders(request.folders, request.prices, request.progress)
-        return Exported([f"{len(recorded.lines)} {request.texts['word']}"], recorded)
+        return Exported(Conclusion(f"{len(recorded.lines)} {request.texts['word']}"), recorded=recorded)
 '''
     )
     run = ("run", "canary-locomo", "--store", "bm25", "--folder", "r", "-q")

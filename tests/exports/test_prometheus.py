@@ -91,10 +91,12 @@ def test_the_last_lines_say_how_many_and_that_older_ones_are_left_out(
 ) -> None:
     done, found = written
     count = sum(map(len, found.values()))
-    first, second = done.stdout.splitlines()
-    assert f"holds {count} values of 5 results, 1 latency study, 1 sweep" in first
-    assert "(older results of the same lines, not in it: 1)" in first
-    assert "`recallbench audit` works them out anew" in second
+    older, blank, last = done.stdout.splitlines()
+    assert (older, blank) == ("older results of the same lines, not in it: 1", "")
+    assert (
+        f" holds {count:,} values of 5 results, 1 latency study, 1 sweep; each folder is as its manifest says; " in last
+    )
+    assert last.endswith("; next: query recallbench_measure, once node_exporter has read the file")
 
 
 def test_the_file_is_replaced_whole(place: Path, tmp_path: Path) -> None:
@@ -118,7 +120,10 @@ def test_a_push_gateway_takes_the_group_of_the_job(place: Path, gateway: PushGat
     done = recallbench(*words, cwd=place)
     assert done.returncode == 0
     assert done.stdout.startswith(f"{gateway.address} took ")
-    assert "as job recallbench, in place of what that job had" in done.stdout
+    assert done.stdout.endswith(
+        " values of 1 result, in place of what its job recallbench had; each folder is as its manifest says; next: "
+        "query recallbench_measure\n"
+    )
     assert list(gateway.groups) == ["/metrics/job/recallbench"]
     assert gateway.headers["content-type"].startswith("text/plain; version=0.0.4")
     assert recallbench(*words, "--job", "night/ly", cwd=place).returncode == 0

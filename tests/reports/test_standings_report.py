@@ -24,7 +24,7 @@ def test_one_system_alone_says_nothing_of_another() -> None:
         "next: name a second one"
     )
     assert told(standing("a", 0.8, "a"), apart=2) == (
-        "a stands alone: recall_any@10 0.8000 (0.7500 to 0.8500), 1,200 questions; 2 not comparable, named above; "
+        "a stands alone: recall_any@10 0.8000 (0.7500 to 0.8500), 1,200 questions; 2 not comparable; "
         "next: measure all on the same questions"
     )
 
@@ -32,28 +32,37 @@ def test_one_system_alone_says_nothing_of_another() -> None:
 def test_the_first_one_is_named_where_it_is_told_apart() -> None:
     assert told(standing("a", 0.8, "a"), standing("b", 0.6, "b"), standing("c", 0.6, "b")) == (
         "a is first: recall_any@10 0.8000 (0.7500 to 0.8500), 1,200 questions; "
-        "paired tests tell it apart from all the others, as b"
+        "paired tests tell it apart from all 2 others"
     )
     assert told(standing("a", 0.8, "a"), standing("b", 0.6, "b")).endswith("; a paired test tells it apart from b")
 
 
 def test_those_that_share_a_letter_with_the_first_are_named_with_it() -> None:
     assert told(standing("a", 0.8, "a"), standing("b", 0.7, "ab"), standing("c", 0.6, "b")) == (
-        "a and b are first, and can't be told apart: the highest has recall_any@10 0.8000 (0.7500 to 0.8500), "
-        "1,200 questions; paired tests tell a apart from c"
+        "a and b are first, not told apart: recall_any@10 0.8000 (0.7500 to 0.8500), 1,200 questions; paired tests "
+        "tell c apart from the first"
     )
 
 
 def test_nobody_is_first_where_nobody_is_told_apart() -> None:
     many = [standing(name, 0.8, "a") for name in "abcde"]
     assert told(*many, apart=1) == (
-        "Nobody is first: a, b, c and 2 more can't be told apart by recall_any@10; each has recall_any@10 0.8000 "
-        "(0.7500 to 0.8500), 1,200 questions; 1 not comparable, named above; next: ask more questions"
+        "Nobody is first: 5 systems can't be told apart by recall_any@10; each has 0.8000 "
+        "(0.7500 to 0.8500), 1,200 questions; 1 not comparable; next: ask more questions"
     )
     alike = "Nobody is first: a and b can't be told apart by recall_any@10; "
-    number = "have recall_any@10 0.8000 (0.7500 to 0.8500), 1,200 questions; next: ask more questions"
+    number = "have 0.8000 (0.7500 to 0.8500), 1,200 questions; next: ask more questions"
     assert told(standing("a", 0.8, "a"), standing("b", 0.8, "a")) == f"{alike}both {number}"
-    assert told(standing("a", 0.8, "a"), standing("b", 0.7, "a")).startswith(f"{alike}the highest has recall_any@10 ")
+    assert told(standing("a", 0.8, "a"), standing("b", 0.7, "a")).startswith(f"{alike}the highest has 0.8000 ")
+
+
+def test_the_line_stays_short() -> None:
+    """Names of twenty characters, and results that can't be compared."""
+    first, *others = (standing(f"results/long-name-{n:02}", 0.8 - n / 10, "a" if n < 2 else "b") for n in range(4))
+    apart = [standing(each.name, 0.7, letter) for each, letter in zip(others, "bcd", strict=True)]
+    lines = [told(first, *others[:1]), told(first, *others), told(first, *apart), told(first, apart=2)]
+    lines += [told(first, *others, apart=2), told(first, *apart[:1], apart=2)]
+    assert [line for line in lines if len(line) > 220] == []
 
 
 def judged(store: str, verdict: str, *, labelled: bool) -> StandingPart:

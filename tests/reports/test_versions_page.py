@@ -237,7 +237,7 @@ def test_a_folder_is_linked_as_a_path_and_a_version_draws_no_line_of_its_own() -
 
 
 RESULTS = {"0.1": Path("o/0.1"), "0.3": Path("o/0.3 b")}
-COMPARE = "next: which questions changed: recallbench compare o/0.1 'o/0.3 b'"
+COMPARE = "next: recallbench compare o/0.1 'o/0.3 b'"
 BOTH = (version("0.1", 0.8), version("0.3", 0.82))
 
 
@@ -250,41 +250,44 @@ def corrected(pair: PairPart, **changes: float | int | None) -> PairPart:
     [
         (
             TWO,
-            "0.1 to 0.3 recall_any@10 +0.0136 (+0.0086 to +0.0187), p 0.0019; 1982 questions; p is corrected for 1 "
-            f"test; 0.2 was not measured (not installed); {COMPARE}",
+            "0.1 to 0.3 recall_any@10 +0.0136 (+0.0086 to +0.0187), p 0.0019, 1982 questions; 0.2 was not measured "
+            f"(not installed); {COMPARE}",
             "open",
         ),
         (
             summary(*BOTH, pairs=(neighbours(0.01, 0.002, 27),) * 3),
-            "0.1 to 0.3 recall_any@10 +0.0136 (+0.0086 to +0.0187), p 0.0100; 0.1 to 0.3 recall_any@10 +0.0136 "
-            "(+0.0086 to +0.0187), p 0.0100; 1 more of the table; 1982 questions; p is corrected for 3 tests; "
-            f"{COMPARE}",
+            "0.1 to 0.3 recall_any@10 +0.0136 (+0.0086 to +0.0187), p 0.0100, 1982 questions, and 2 more in the table; "
+            f"p is corrected for 3 tests; {COMPARE}",
             "good",
         ),
         (
             summary(*BOTH, pairs=(corrected(neighbours(0.04, 0.002, 27), p_holm=0.08),) * 2),
-            "No neighbours of 0.1, 0.3 are shown to differ in recall_any@10: at most 0.1 to 0.3 recall_any@10 +0.0136 "
-            "(+0.0086 to +0.0187), p 0.0800; one of 0.0070 is found four times in five; 0.1 to 0.3 recall_any@10: the "
-            "interval excludes 0, yet p decides: it is corrected for 2 tests, and the interval is not; "
+            "No change is shown: 0.1 to 0.3 recall_any@10 +0.0136 (+0.0086 to +0.0187), p 0.0800, 1982 "
+            "questions; the interval excludes 0, yet p decides: it is corrected for 2 tests; "
             f"{COMPARE}",
             "good",
         ),
         (
             summary(*BOTH, pairs=(corrected(neighbours(0.5, 0.5, 2), low=-0.1),)),
-            "No neighbours of 0.1, 0.3 are shown to differ in recall_any@10: at most 0.1 to 0.3 recall_any@10 +0.0136 "
-            "(-0.1000 to +0.0187), p 0.5000; that shows nothing: too few clusters differ for 1 test; "
-            f"{COMPARE}",
+            "No change is shown: 0.1 to 0.3 recall_any@10 +0.0136 (-0.1000 to +0.0187), p 0.5000, 1982 "
+            f"questions; too few clusters differ for 1 test; {COMPARE}",
+            "good",
+        ),
+        (
+            summary(*BOTH, pairs=(corrected(neighbours(0.5, 0.002, 27), low=-0.1),)),
+            "No change is shown: 0.1 to 0.3 recall_any@10 +0.0136 (-0.1000 to +0.0187), p 0.5000, 1982 "
+            f"questions; one of 0.0070 is found four times in five; {COMPARE}",
             "good",
         ),
         (
             summary(*BOTH, pairs=(corrected(neighbours(1.0, 1.0, 0), low=None, difference=0.0),)),
-            f"No question's recall_any@10 differs between 0.1 and 0.3, 1982 questions; {COMPARE}",
+            f"No question scores otherwise in any of 2 versions, 1982 questions; {COMPARE}",
             "good",
         ),
         (
-            summary(version("0.1", 0.8), version("0.2", None, "x")),
-            "Only 0.1 was measured, so nothing is compared; 0.2 was not measured (not installed); next: name another "
-            "version that the server offers",
+            summary(version("0.1", 0.8), version("0.2", None, "x"), version("0.4", None, "x")),
+            "Only 0.1 was measured, so nothing is compared; 0.2 was not measured (not installed), nor 1 more; next: "
+            "name another version that the server offers",
             "open",
         ),
     ],
@@ -292,6 +295,15 @@ def corrected(pair: PairPart, **changes: float | int | None) -> PairPart:
 def test_versions_end_with_the_neighbours_that_differ(versions: Versions, text: str, tone: str) -> None:
     concluded = conclusion(versions, RESULTS)
     assert (str(concluded), concluded.tone) == (text, tone)
+    assert len(text) <= 220
+
+
+def test_the_line_stays_short() -> None:
+    """Long names of versions, with a correction that the interval does not know."""
+    names = ("0.10.1-rc.2", "0.10.1-rc.3")
+    pair = corrected(neighbours(0.04, 0.002, 27), p_holm=0.08, before=names[0], after=names[1])
+    versions = summary(version(names[0], 0.8), version(names[1], 0.82), pairs=(pair,) * 12)
+    assert len(str(conclusion(versions, {name: Path("o") for name in names}))) <= 220
 
 
 def test_a_sheet_has_each_version_with_its_difference_from_the_one_before() -> None:

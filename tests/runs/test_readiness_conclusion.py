@@ -35,3 +35,10 @@ def test_what_is_missing_is_named_with_the_one_command_that_helps_most() -> None
 def test_what_is_ready_is_said_beside_what_is_not() -> None:
     told = readiness_conclusion({"locomo": [HERE], "other": [NO_WEIGHTS]}, RUN, "")
     assert str(told) == "Not ready: other lacks weights; ready: locomo; next: recallbench fetch bge-m3"
+
+
+def test_the_line_stays_short_however_many_corpora_lack_something() -> None:
+    many = {f"canary-longmemeval-{n}": [NO_CORPUS, *[NO_WEIGHTS] * (n % 2)] for n in range(6)}
+    line = str(readiness_conclusion(many, RUN, WITHOUT))
+    assert "; 4 more lack something; next: " in line
+    assert len(line) <= 220

@@ -57,7 +57,7 @@ def test_the_lines_of_the_readme_alone_make_no_gate(tmp_path: Path) -> None:
     walker = Walker(tmp_path)
     evaluate, init, _, gate = walker.reads("My data", json_names=TEAM)
     assert walker.types(evaluate).returncode == 0
-    assert "A gate wants a few dozen questions" in section(README, "## My data")
+    assert "It wants a few dozen questions" in section(README, "## What the quick starts show")
     refused = walker.types(init._replace(exit_code=2))
     assert refused.returncode == 0, "it ends with 2, as the README says"
     assert "chance" in refused.stderr

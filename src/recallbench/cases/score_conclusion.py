@@ -8,12 +8,13 @@ from recallbench.cases.change import Change
 from recallbench.cases.scores import CaseScores
 from recallbench.compare.rules import change_word
 from recallbench.reports.cells import figure
-from recallbench.reports.comparison import LEVEL, MeasuredPart, p_text, signed, signed_range
+from recallbench.reports.comparison import MeasuredPart, p_text, signed
 from recallbench.reports.printing.conclusion import Conclusion, Tone
+from recallbench.reports.printing.deciding import why_shown
 
 FEW = 30
 """Below so many queries a figure is called one of too few."""
-MEND = "mend what is named above, and score again"
+MEND = "mend what is named above"
 
 
 def score_conclusion(scores: CaseScores, failed: str = "", again: str = "recallbench score") -> Conclusion:
@@ -33,43 +34,39 @@ def score_conclusion(scores: CaseScores, failed: str = "", again: str = "recallb
         return Conclusion(happened, failed, MEND, tone="bad")
     if scores.n < FEW:
         are = "one query is" if scores.n == 1 else f"{scores.n} queries are"
-        return Conclusion(happened, f"{are} too few to rely on", f"{again}, with more queries", tone="open")
-    belief = "the interval says how far the figure for all queries of this sort may lie from it"
-    return Conclusion(happened, belief, f"{again} --compare OTHER, to see who finds more")
+        return Conclusion(happened, f"{are} too few to rely on", "score more queries", tone="open")
+    return Conclusion(happened, "the interval says how far off that may be", f"{again} --compare OTHER")
 
 
-def change_conclusion(
-    change: Change, before: str, after: str, failed: str = "", again: str = "recallbench score"
-) -> Conclusion:
+def change_conclusion(change: Change, before: str, after: str, failed: str = "") -> Conclusion:
     """Return the conclusion of two runs over the same queries; `failed` says in words what could not be scored."""
     helped, hurt = _parts(change, "helped"), _parts(change, "hurt")
     unsettled = _parts(change, "not settled")
     tone: Tone
-    n, tone, then = change.parts[0].n, "open", f"{again}, with more queries"
+    n, tone, then = change.parts[0].n, "open", "score more queries"
     if helped and hurt:
-        happened = f"{after} is better in {_numbers(helped[0])}, and worse in {_numbers(hurt[0])}"
-        belief, then = (
-            f"both p are below {LEVEL:g}, and count how many measures were looked at",
-            "decide which of the two your memory is for",
-        )
+        worse = f"{hurt[0].measure} {signed(hurt[0].difference)}, p {p_text(hurt[0].corrected_p)}"
+        happened = f"{after} is better in {_numbers(helped[0])}, and worse in {worse}"
+        belief, then = "both p are corrected", "decide which of the two you want"
     elif helped or hurt:
         part = (helped or hurt)[0]
         happened = f"{after} is {'better' if helped else 'worse'} than {before}: {_numbers(part)}"
-        belief, then, tone = _belief(part), f"keep {after if helped else before}", "good" if helped else "bad"
+        belief, tone = why_shown(part, len(change.parts)), "good" if helped else "bad"
+        then = f"keep {after if helped else before}"
     elif unsettled:
-        happened = f"Not settled whether {after} differs from {before}: {_numbers(unsettled[0])}"
-        belief = "the interval excludes 0, but p decides, which counts how many measures were looked at"
-    elif not any(part.wins or part.losses for part in change.parts):
+        happened = f"{after} is not shown to differ from {before}: {_numbers(unsettled[0])}"
+        belief = "the interval excludes 0, yet p decides: it is corrected"
+    elif not any(part.moved for part in change.parts):
         happened, belief = f"{after} and {before} score alike for {'the' if n == 1 else 'each of'} {queries(n)}", ""
         then, tone = "keep either", "good"
     else:
         part = change.parts[0]
-        happened = f"No difference shown between {after} and {before}: {_numbers(part)}"
+        happened = f"{after} is not shown to differ from {before}: {_numbers(part)}"
         belief = "that does not make them equal"
         if part.detectable is not None:
-            belief += f": a difference below {figure(part.detectable)} would often be missed"
+            belief = f"a difference below {figure(part.detectable)} would often be missed"
     if failed:
-        return Conclusion(happened, "; ".join(filter(None, (failed, belief))), MEND, tone="bad")
+        return Conclusion(happened, failed, MEND, tone="bad")
     return Conclusion(happened, belief, then, tone)
 
 
@@ -82,16 +79,5 @@ def _parts(change: Change, word: str) -> Sequence[MeasuredPart]:
     return [part for part in change.parts if change_word(part).startswith(word)]
 
 
-def _belief(part: MeasuredPart) -> str:
-    """Return why a difference counts, where the interval and p agree and where they do not."""
-    if part.low is None or part.high is None:
-        return "p decides, since the differences give no interval"
-    if part.low <= 0 <= part.high:
-        return "the interval includes 0, but p decides, since it needs no assumption about the differences"
-    return "the interval excludes 0, and p agrees"
-
-
 def _numbers(part: MeasuredPart) -> str:
-    between = "" if part.low is None else f" ({signed_range(part.low, part.high)})"
-    p = 1.0 if part.p_holm is None else part.p_holm
-    return f"{part.measure} {signed(part.difference)}{between}, {queries(part.n)}, p {p_text(p)}"
+    return f"{part.measure} {part.words}, {queries(part.n)}, p {p_text(part.corrected_p)}"

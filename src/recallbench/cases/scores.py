@@ -211,7 +211,11 @@ class CaseScores:
         if isinstance(field, str):
             if field != "kind" and not any(field in case.labels for case in self.cases):
                 known = sorted({"kind", *(name for case in self.cases for name in case.labels)})
-                raise UsageError(f"no case has a {field}", expected=" or ".join(known), found=field)
+                raise UsageError(
+                    f"no query has a field {field}",
+                    expected=f"a field that queries have: {', '.join(known)}",
+                    found=field,
+                )
             names = [case.label(field) for case in self.cases]
         else:
             names = [str(field(case)) for case in self.cases]

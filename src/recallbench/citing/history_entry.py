@@ -15,6 +15,7 @@ from recallbench.errors import UsageError
 from recallbench.escaping.markdown import code, inline
 from recallbench.protocol.history import DeviationRecord, HistoryEntry, with_entry
 from recallbench.reports.cells import figure
+from recallbench.reports.conclusions.names import listed
 from recallbench.reports.own_encoder import encoder_words
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.table import Table
@@ -67,11 +68,11 @@ def conclusion(new: HistoryEntry, file: Path) -> Conclusion:
     number = len(new.records)
     recorded = str(new.records[0]) if number == 1 else f"{number} deviations"
     everywhere = [record.name for record in new.records if not record.corpus]
-    on_all = f" ({', '.join(everywhere)}: on every corpus)" if everywhere else ""
+    on_all = f" ({listed(everywhere, 2)}: on every corpus)" if everywhere else ""
     return Conclusion(
         f"{file} has {recorded} on record from {new.dated}{on_all}",
-        "a VERIFIED result with them can be published as such, and never under the protocol's name",
-        "recallbench cite DIR --as-deviation, or recallbench audit DIR --publish",
+        "a VERIFIED result can be published with that, and never under the protocol's name",
+        "recallbench cite DIR --as-deviation",
     )
 
 

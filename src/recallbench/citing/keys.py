@@ -57,8 +57,8 @@ def private_key(path: Path) -> Any:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-    refuse_near_results(path)
     content = _content(path)
+    refuse_near_results(path)
     if b"PUBLIC KEY" in content:
         raise _no_key(path, "the private key, which signs", "a public key")
     refuse_shared(path, "private key", "if others could have read it, make a new one with `recallbench keys`")

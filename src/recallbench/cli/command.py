@@ -34,14 +34,31 @@ class Whole(click.IntRange):
 
     name = "whole number"
 
+    def _describe_range(self) -> str:
+        return _in_words(self)
+
 
 class Finite(click.FloatRange):
     """A range of numbers, to which `nan` does not belong: it is neither below nor above any bound."""
+
+    name = "number"
+
+    def _describe_range(self) -> str:
+        return _in_words(self)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         if math.isnan(number := float(super().convert(value, param, ctx))):
             self.fail(f"{value} is no number.", param, ctx)
         return number
+
+
+def _in_words(bounds: click.IntRange | click.FloatRange) -> str:
+    """Return a range as a sentence has it, for help and errors."""
+    low = f"{'above' if bounds.min_open else 'from'} {bounds.min:,}" if bounds.min is not None else ""
+    if bounds.max is None:
+        return low if bounds.min_open else f"{low} on"
+    high = f"{'below' if bounds.max_open else 'to'} {bounds.max:,}"
+    return f"{low} {'and ' if bounds.min_open and not bounds.max_open else ''}{high}".strip()
 
 
 class Command(click.Command):
@@ -50,7 +67,13 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         valued = [param for param in self.params if isinstance(param, click.Option) and not param.is_flag]
         _refuse_options_as_values(args, {name for parameter in valued for name in parameter.opts})
-        rest = super().parse_args(ctx, args)
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.BadOptionUsage as error:
+            error.ctx = error.ctx or ctx
+            if error.option_name not in {name for parameter in valued for name in parameter.opts}:
+                raise
+            raise _without_value(error.option_name, "nothing behind it") from None
         for parameter in valued:
             _refuse_option_as_value(parameter.opts[0], ctx.params.get(str(parameter.name)))
         _take_aliases(ctx)
@@ -67,6 +90,20 @@ class Command(click.Command):
         for title, names in group_options(records, flags).items():
             with formatter.section(title):
                 formatter.write_dl([records[name] for name in names])
+
+
+class Commands(click.Group):
+    """Commands that are imported when they are called; a mistyped one is told its neighbours."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.exceptions.NoSuchCommand as error:
+            # click itself looks among the commands that were imported, of which there is none.
+            known = self.list_commands(ctx)
+            raise click.exceptions.NoSuchCommand(error.command_name, possibilities=known, ctx=ctx) from error
 
 
 def command(*declarations: Declaration, epilog: str = EPILOG) -> Callable[[Callable[..., int]], Command]:
@@ -193,9 +230,13 @@ def _refuse_option_as_value(name: str, value: Any) -> None:
     """The same of one option, wherever its value is from: variables and settings files give some too."""
     for word in value if isinstance(value, (list, tuple)) else [value]:
         if isinstance(word, (str, Path)) and str(word).startswith("--"):
-            raise UsageError(
-                f"{name} has no value",
-                expected=f"a value of {name}",
-                found=f"{word}, which is written like an option",
-                remedy=f"give {name} its value, or leave it out",
-            )
+            raise _without_value(name, f"{word}, which is written like an option")
+
+
+def _without_value(name: str, found: str) -> UsageError:
+    return UsageError(
+        f"{name} has no value",
+        expected=f"a value of {name}",
+        found=found,
+        remedy=f"give {name} its value, or leave it out",
+    )

@@ -16,8 +16,9 @@ from recallbench.addresses import PYTHON
 from recallbench.cases.loaded_result import LoadedResult, load
 from recallbench.cli.bars import listener
 from recallbench.cli.command import ALIAS
-from recallbench.cli.main import HASH_SEED, usage_error
+from recallbench.cli.main import HASH_SEED
 from recallbench.cli.measure.run import run as command
+from recallbench.cli.misuse import usage_error
 from recallbench.cli.options import run_options, single_corpus, take_corpus
 from recallbench.cli.settings_file import option_words
 from recallbench.confidential import remember_environment, remember_logins

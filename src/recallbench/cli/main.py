@@ -12,6 +12,7 @@ from typing import NoReturn
 import click
 from click.shell_completion import shell_complete
 
+from recallbench.cli.misuse import usage_error
 from recallbench.cli.program import program
 from recallbench.cli.screen import screen_output
 from recallbench.confidential import remember_environment, remember_logins, sanitised
@@ -117,21 +118,6 @@ def _run(arguments: Sequence[str]) -> int:
             "  what to do: run it again with RECALLBENCH_DEBUG=1 and report the traceback"
         )
         return 2
-
-
-def usage_error(error: click.UsageError) -> UsageError:
-    """Return click's error about a command line, in the form of all other errors."""
-    path = error.ctx.command_path if error.ctx else "recallbench"
-    # click writes choices in lines of their own.
-    problem = " ".join(error.format_message().split()).rstrip(".")
-    if isinstance(error, click.NoSuchOption) and error.option_name == "--k" and _takes(error.ctx, "depth"):
-        fixed = "figures are at 1, 5, 10 and more at once; --depth is how many hits a ranking keeps"
-        return UsageError(problem, remedy=f"leave it out: {fixed}")
-    return UsageError(problem, remedy=f"`{path} --help` shows what can be given")
-
-
-def _takes(context: click.Context | None, name: str) -> bool:
-    return context is not None and any(param.name == name for param in context.command.params)
 
 
 def _refuse_half_characters(arguments: Sequence[str], environ: Mapping[str, str]) -> None:

@@ -19,17 +19,20 @@ def show(printed: Printed, format: Format = "text") -> None:
     if format == "text":
         print_parts(*printed.parts)
         if printed.conclusion is not None:
-            conclude(printed.conclusion)
+            conclude(printed.conclusion, apart=bool(printed.parts))
         return
     print(printed.render(format), end="", flush=True)
     if format == "csv" and printed.conclusion is not None:
         conclude(printed.conclusion, sys.stderr)
 
 
-def conclude(conclusion: Conclusion, stream: TextIO | None = None) -> None:
-    """Print the last line of a command, after a blank one; in colour where the stream is a terminal that has any."""
+def conclude(conclusion: Conclusion, stream: TextIO | None = None, *, apart: bool = True) -> None:
+    """Print the last line of a command, in colour where the stream is a terminal that has any.
+
+    A blank line goes before it where it stands `apart` from others.
+    """
     stream = stream or sys.stdout
-    stream.write("\n")
+    stream.write("\n" if apart else "")
     if has_colours(stream) and isinstance(stream, Screen):
         stream.write_coloured(str(conclusion), COLOURS[conclusion.tone])
     else:

@@ -18,6 +18,14 @@ _NAMES = {
     float: "a number",
 }
 
+ALSO = {
+    "query": ("question", "text", "q"),
+    "relevant": ("gold", "ids", "relevant_ids", "answers", "documents"),
+    "text": ("content", "body", "document"),
+    "_id": ("id", "doc_id"),
+}
+"""What others call a field."""
+
 
 def describe(value: object) -> str:
     """A value in a few words, without quoting a corpus at length."""
@@ -31,7 +39,8 @@ def describe(value: object) -> str:
 
 def misspelling_hint(fields: Iterable[str], field: str) -> str:
     """Return the end of a sentence on a missing field: the unknown field that may mean it, if there is any."""
-    near = get_close_matches(field, [other for other in fields if other != field], 1, 0.8)
+    others = [other for other in fields if other != field]
+    near = [other for other in others if other in ALSO.get(field, ())] or get_close_matches(field, others, 1, 0.8)
     return f"; the unknown field {near[0]!r} may mean {field!r}" if near else ""
 
 

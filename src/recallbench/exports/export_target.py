@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
+from recallbench.errors import UsageError
 from recallbench.exports.recorded import Recorded
 from recallbench.progress import Progress
+from recallbench.reports.printing.conclusion import Conclusion
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +44,21 @@ class ExportRequest:
 class Exported:
     """What a target did."""
 
-    sentences: list[str]
+    conclusion: Conclusion
     """What happened, whether one can believe it, what to do next."""
+    sentences: list[str] = field(default_factory=list)
+    """What else is to be known of it, before that."""
     recorded: Recorded = field(default_factory=Recorded)
     document: str = ""
     """What goes to standard output, where that is what was asked for."""
+
+    @property
+    def ending(self) -> Conclusion:
+        """Return the conclusion, with what was left out where something was."""
+        if not (left_out := len(self.recorded.left_out)):
+            return self.conclusion
+        folders = "1 folder was" if left_out == 1 else f"{left_out} folders were"
+        return replace(self.conclusion, belief=f"{folders} left out, with the reasons above", tone="open")
 
 
 class ExportTarget(ABC):
@@ -61,13 +73,17 @@ class ExportTarget(ABC):
     options: ClassVar[tuple[ExportOption, ...]] = ()
     reads_folders: ClassVar[bool] = True
 
+    def folder(self, request: ExportRequest) -> Path:
+        """Return the folder to write into; raises UsageError where none is named."""
+        if (folder := request.paths.get("folder")) is not None:
+            return folder
+        problem = f"export {self.name} needs a folder"
+        raise UsageError(problem, expected="--folder FOLDER", found="none", remedy=self.example)
+
     @abstractmethod
     def export(self, request: ExportRequest) -> Exported:
         """Hand over what the folders record; raises InputError where they record nothing."""
 
 
-AS_RECORDED = (
-    "verdicts and figures are as recorded, and each folder is as its manifest says; `recallbench audit` works them out "
-    "anew"
-)
+AS_RECORDED = "each folder is as its manifest says"
 """Whether one can believe an export."""

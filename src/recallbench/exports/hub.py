@@ -13,6 +13,7 @@ from recallbench.exports.hub_card import MARK, card
 from recallbench.exports.parquet_files import FORMS, parquet_files
 from recallbench.exports.recorded import read_folders
 from recallbench.extras import require
+from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.scratch import scratch
 from recallbench.whole_file import write_errors
 from recallbench.whole_folder import replace_folder, strangers
@@ -51,10 +52,8 @@ class HubTarget(ExportTarget):
 
     def export(self, request: ExportRequest) -> Exported:
         require("parquet", "export hub")
-        out = request.paths.get("folder")
-        if out is None:
-            raise UsageError("export hub needs a folder", expected="--folder FOLDER", found="none", remedy=self.example)
-        given, out = out, out.resolve()
+        given = self.folder(request)
+        out = given.resolve()
         _refuse_others(out)
         with write_errors(
             f"{out} can't be written", expected="a folder that may be written to", remedy="name another --folder"
@@ -79,14 +78,15 @@ class HubTarget(ExportTarget):
         pushed = [name for name in kept if name not in OF_A_CLONE]
         stays = f"what else is there stayed: {_named(kept)}" if kept else ""
         warned = f"{stays}; the command below pushes {_named(pushed)} too" if pushed else stays
+        configurations = sum(map(bool, files.counts.values()))
         return Exported(
-            [
-                f"{given} holds {recorded.words} as a dataset of {sum(map(bool, files.counts.values()))} "
-                "configurations, none with text of a corpus",
-                *([warned] if warned else []),
+            Conclusion(
+                f"{given} is a dataset of {recorded.words}, {configurations} tables without text of a corpus",
                 AS_RECORDED,
-                f"next: read {given / CARD}, then push it: {push}",
-            ],
+                f"read {given / CARD}, then push it: {push}",
+                tone="open" if pushed else "good",
+            ),
+            [warned] if warned else [],
             recorded,
         )
 

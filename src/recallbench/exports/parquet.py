@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from recallbench.errors import UsageError
 from recallbench.exports.export_target import AS_RECORDED, Exported, ExportOption, ExportRequest, ExportTarget
 from recallbench.exports.forms import HISTORY, QUESTIONS
 from recallbench.exports.parquet_files import FORMS, parquet_files
 from recallbench.exports.recorded import read_folders
 from recallbench.extras import require
+from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.whole_file import drafts_of, write_errors
 
 
@@ -30,11 +30,7 @@ class ParquetTarget(ExportTarget):
 
     def export(self, request: ExportRequest) -> Exported:
         require("parquet", "export parquet")
-        out = request.paths.get("folder")
-        if out is None:
-            raise UsageError(
-                "export parquet needs a folder", expected="--folder FOLDER", found="none", remedy=self.example
-            )
+        out = self.folder(request)
         with (
             write_errors(
                 f"{out} can't be written", expected="a folder that may be written to", remedy="name another --folder"
@@ -46,11 +42,13 @@ class ParquetTarget(ExportTarget):
             files.take_all(recorded)
             counts = files.counts
         rows = ", ".join(f"{form.name} {counts[form.name]:,}" for form in FORMS if counts[form.name])
+        columns = str(out / f"{HISTORY.name}.parquet")
         return Exported(
-            [
-                f"{out} holds {recorded.words} in {len(FORMS)} files, none with text of a corpus; rows: {rows}",
+            Conclusion(
+                f"{out} holds {recorded.words} in {len(FORMS)} files, none with text of a corpus",
                 AS_RECORDED,
-                f"next: pandas.read_parquet({str(out / f'{HISTORY.name}.parquet')!r}), or a query of duckdb",
-            ],
+                f"pandas.read_parquet({columns!r}), or a query of duckdb",
+            ),
+            [f"rows: {rows}"],
             recorded,
         )

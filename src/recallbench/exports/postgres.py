@@ -10,6 +10,7 @@ from recallbench.exports.history.filling import fill
 from recallbench.exports.history.migrations import SCHEMA, Migration, migrate, read_migrations
 from recallbench.exports.recorded import Recorded, read_folders
 from recallbench.extras import require
+from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.stores.postgres.postgres import connect, database_errors, redacted
 
 NEEDS = "a PostgreSQL server that may be written to"
@@ -44,7 +45,9 @@ class PostgresTarget(ExportTarget):
             )
         recorded = read_folders(request.folders, request.prices, request.progress)
         migrations, counts = _write(dsn, recorded)
-        return Exported(_sentences(redacted(dsn), migrations, counts, recorded), recorded)
+        names = ", ".join(f"{migration.number:04d}_{migration.name}" for migration in migrations)
+        told = [f"tables of {SCHEMA} were brought up to date: {names}"] if migrations else []
+        return Exported(_conclusion(counts), [*told, f"database: {redacted(dsn)}"], recorded)
 
 
 def _write(dsn: str, recorded: Recorded) -> tuple[list[Migration], dict[str, tuple[int, int]]]:
@@ -63,18 +66,10 @@ def _write(dsn: str, recorded: Recorded) -> tuple[list[Migration], dict[str, tup
             ) from error
 
 
-def _sentences(
-    where: str, migrations: list[Migration], counts: dict[str, tuple[int, int]], recorded: Recorded
-) -> list[str]:
-    sentences = []
-    if migrations:
-        names = ", ".join(f"{migration.number:04d}_{migration.name}" for migration in migrations)
-        sentences.append(f"tables of {SCHEMA} were brought up to date: {names}")
-    told = "; ".join(
-        f"{new} of {total} {table.replace('_', ' ')} new" for table, (new, total) in counts.items() if total
-    )
-    sentences.append(f"{told} in schema {SCHEMA} ({where}); {AS_RECORDED}")
+def _conclusion(counts: dict[str, tuple[int, int]]) -> Conclusion:
+    """Return what was added; `counts` has new and all rows of each table."""
+    told = ", ".join(f"{new} of {total} {table.replace('_', ' ')}" for table, (new, total) in counts.items() if total)
+    happened = f"{told} are new in the schema {SCHEMA}"
     if all(new == 0 for new, _ in counts.values()):
-        sentences.append("nothing was added: these very runs were there already")
-    sentences.append("next: recallbench export grafana > dashboard.json, and import it into Grafana")
-    return sentences
+        happened = f"Nothing is new in the schema {SCHEMA}: these very runs were there already"
+    return Conclusion(happened, AS_RECORDED, "recallbench export grafana > dashboard.json")

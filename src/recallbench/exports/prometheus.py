@@ -11,6 +11,7 @@ from recallbench.exports.export_target import AS_RECORDED, Exported, ExportOptio
 from recallbench.exports.gauges import Gauge, gauges
 from recallbench.exports.recorded import Recorded, read_folders
 from recallbench.extras import require
+from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.web_json import Web
 from recallbench.whole_file import write_output
 
@@ -64,27 +65,28 @@ class PrometheusTarget(ExportTarget):
         recorded = read_folders(request.folders, request.prices, request.progress)
         made = gauges(recorded)
         registry = _registry(made)
-        sentences = []
+        held, counted = [], _count(made, recorded)
         if textfile is not None:
             write_output(textfile, generate_latest(registry))
-            sentences.append(f"{textfile} holds {_count(made, recorded)}")
+            held.append(f"{textfile} holds {counted}")
         if web is not None and gateway is not None:
             job = request.texts["job"]
             _push(web, gateway, job, registry)
-            sentences.append(
-                f"{recorded_name(gateway, PUSH_GATEWAY)} took {_count(made, recorded)} as job {job}, in place of what "
-                "that job had"
-            )
-        sentences.append(f"{AS_RECORDED}")
-        return Exported(sentences, recorded)
+            took = "took them too" if held else f"took {counted}"
+            held.append(f"{recorded_name(gateway, PUSH_GATEWAY)} {took}, in place of what its job {job} had")
+        then = f"query recallbench_measure{'' if web is not None else ', once node_exporter has read the file'}"
+        return Exported(Conclusion("; ".join(held), AS_RECORDED, then), _older(made, recorded), recorded)
 
 
 def _count(made: list[Gauge], recorded: Recorded) -> str:
-    samples = sum(len(gauge.samples) for gauge in made)
+    return f"{sum(len(gauge.samples) for gauge in made):,} values of {recorded.words}"
+
+
+def _older(made: list[Gauge], recorded: Recorded) -> list[str]:
+    """Return how many results are not in it, since there is a newer one of the same line."""
     lines = next(gauge for gauge in made if gauge.name == "recallbench_result_info")
     older = len(recorded.lines) - len(lines.samples)
-    said = f" (older results of the same lines, not in it: {older})" if older else ""
-    return f"{samples} values of {recorded.words}{said}"
+    return [f"older results of the same lines, not in it: {older}"] if older else []
 
 
 def _registry(made: list[Gauge]) -> CollectorRegistry:

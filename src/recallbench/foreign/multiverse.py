@@ -97,6 +97,12 @@ class Multiverse:
             universes.setdefault((denominator, n, figures), (table, []))[1].append(scope)
         return tuple((table, tuple(scopes[1:])) for table, scopes in universes.values())
 
+    def matches(self, number: PlacedNumber) -> tuple[tuple[Cell, tuple[str, ...]], ...]:
+        """Return the universes that give a number, one of those that are alike, each with the scopes of the others."""
+        others = {(scope, denominator): scopes for (scope, denominator, _), scopes in self.distinct_tables}
+        places = [(cell, (cell.scope, cell.denominator)) for cell in number.equals]
+        return tuple((cell, others[place]) for cell, place in places if place in others)
+
     def protocol_cell(self, cell: Cell) -> Cell | None:
         """Return the cell if the protocol means it by a name, else None."""
         meant = {Definition("recall_any", cell.definition.k), Definition("mrr", 50)}
@@ -118,11 +124,18 @@ def survey(
     """
     numbers = [_number(text) for text in published]
     layout = own.LAYOUT if own.recognises(folder) else find_layout(folder)
+    if layout is None and not folder.is_dir():
+        raise InputError(
+            f"there is no folder {folder}",
+            expected="a folder with rankings, of this or another tool",
+            found="a file" if folder.exists() else "nothing",
+            remedy="name the folder that holds the rankings",
+        )
     if layout is None:
         raise InputError(
             f"{folder} holds no rankings that can be read",
             expected=f"{own.LAYOUT.description}, or {described_layouts()}",
-            found="no such folder" if not folder.is_dir() else "none of these",
+            found="none of these",
             remedy="name the folder that holds the rankings",
         )
     imported = layout.read(folder)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
 
 from recallbench.escaping.markdown import opening
-from recallbench.reports.cells import figure, interval
+from recallbench.reports.cells import figure, interval, ten_digits
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.panel import LINE, Axis, Panel
 from recallbench.reports.part import DocumentPart
 from recallbench.reports.plot import Plot
-from recallbench.reports.printing.conclusion import Conclusion
+from recallbench.reports.printing.conclusion import Conclusion, Tone
 from recallbench.reports.table import Table
 from recallbench.reports.units.unit_table import unit_sentences, unit_table
 from recallbench.reports.units.units_part import UnitsPart
@@ -129,10 +128,10 @@ def sheet(standings: Standings) -> Table:
     rows = [
         [
             standing.name,
-            *(_digits(value) for part in standing.estimates for value in (part.value, part.low, part.high)),
+            *(ten_digits(value) for part in standing.estimates for value in (part.value, part.low, part.high)),
             standing.letters,
-            _digits(standing.p95_ms),
-            _digits(standing.build_s),
+            ten_digits(standing.p95_ms),
+            ten_digits(standing.build_s),
             standing.system,
             standing.version,
             standing.embedder,
@@ -142,7 +141,7 @@ def sheet(standings: Standings) -> Table:
         for standing, verdict in zip(standings.standings, _told_verdicts(standings), strict=True)
     ]
     for control in standings.controls:
-        values = [cell for value in control.values for cell in (_digits(value), "", "")]
+        values = [cell for value in control.values for cell in (ten_digits(value), "", "")]
         rows.append([control.name, *values, *[""] * (len(columns) - 1 - len(values))])
     if standings.units:
         rows = [[*row, "", ""] for row in rows]
@@ -151,18 +150,14 @@ def sheet(standings: Standings) -> Table:
         for place, unit in enumerate(part.units):
             counted = [unit.unit, str(part.n)]
             for each in part.rows:
-                values = [_digits(end) for by in each.estimates[place] for end in (by.value, by.low, by.high)]
+                values = [ten_digits(end) for by in each.estimates[place] for end in (by.value, by.low, by.high)]
                 identity = {"store": each.system, "encoder": each.embedder}
                 rest = [identity.get(column, "") for column in columns[1 + len(values) : -2]]
                 rows.append([each.name, *values, *rest, *counted])
             for name, by_unit in part.controls.items():
-                values = [cell for value in by_unit[place] for cell in (_digits(value), "", "")]
+                values = [cell for value in by_unit[place] for cell in (ten_digits(value), "", "")]
                 rows.append([name, *values, *[""] * (len(columns) - 3 - len(values)), *counted])
     return Table(columns, rows, caption="")
-
-
-def _digits(value: float | None) -> str:
-    return "" if value is None else f"{value:.10g}"
 
 
 def _common_verdict(standings: Standings) -> str:
@@ -221,38 +216,34 @@ def conclusion(standings: Standings) -> Conclusion:
     first, *others = standings.standings
     measure, estimate = standings.measures[0], first.estimates[0]
     between = "" if estimate.low is None else f" ({figure(estimate.low)} to {figure(estimate.high)})"
-    numbers = f"{measure} {figure(estimate.value)}{between}, {estimate.n:,} questions"
-    apart = f"; {len(standings.apart)} not comparable, named above" if standings.apart else ""
+    value = f"{figure(estimate.value)}{between}, {estimate.n:,} questions"
+    apart = f"; {len(standings.apart)} not comparable" if standings.apart else ""
     if not others:
         if apart:
             unread = not any(part.estimates for part in standings.apart)
             then = "name result folders in their place" if unread else "measure all on the same questions"
-            return Conclusion(f"{first.name} stands alone: {numbers}{apart}", "", then, tone="open")
-        return Conclusion(f"{first.name}: {numbers}", "one system alone says nothing of another", "name a second one")
+            return Conclusion(f"{first.name} stands alone: {measure} {value}{apart}", "", then, tone="open")
+        return Conclusion(
+            f"{first.name}: {measure} {value}", "one system alone says nothing of another", "name a second one"
+        )
     alike = [other for other in others if set(other.letters) & set(first.letters)]
     if len(alike) == len(others):
-        happened = f"Nobody is first: {_listed([first, *alike])} can't be told apart by {measure}"
+        who = f"{first.name} and {others[0].name}" if len(others) == 1 else f"{len(others) + 1} systems"
         equal = len({each.estimates[0].value for each in standings.standings}) == 1
         holder = ("both have" if len(others) == 1 else "each has") if equal else "the highest has"
-        return Conclusion(f"{happened}; {holder} {numbers}{apart}", "", "ask more questions", tone="open")
-    if alike:
-        happened = f"{_listed([first, *alike])} are first, and can't be told apart: the highest has {numbers}"
-    else:
-        happened = f"{first.name} is first: {numbers}"
+        happened = f"Nobody is first: {who} can't be told apart by {measure}; {holder} {value}{apart}"
+        return Conclusion(happened, "", "ask more questions", tone="open")
+    tone: Tone = "open" if apart else "good"
     second = next(other for other in others if other not in alike)
+    if alike:
+        who = alike[0].name if len(alike) == 1 else f"{len(alike)} others"
+        happened = f"{first.name} and {who} are first, not told apart: {measure} {value}{apart}"
+        rest = second.name if len(alike) + 1 == len(others) else "the others"
+        return Conclusion(happened, f"paired tests tell {rest} apart from the first", tone=tone)
     belief = f"a paired test tells it apart from {second.name}"
     if len(others) > 1:
-        belief = f"paired tests tell it apart from all the others, as {second.name}"
-    if alike:
-        belief = f"paired tests tell {first.name} apart from {second.name}"
-    return Conclusion(happened + apart, belief, tone="open" if apart else "good")
-
-
-def _listed(standings: Sequence[StandingPart]) -> str:
-    names = [standing.name for standing in standings[:3]]
-    if len(standings) > 3:
-        names.append(f"{len(standings) - 3} more")
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+        belief = f"paired tests tell it apart from all {len(others)} others"
+    return Conclusion(f"{first.name} is first: {measure} {value}{apart}", belief, tone=tone)
 
 
 def title(standings: Standings) -> str:

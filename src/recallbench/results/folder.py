@@ -108,10 +108,20 @@ def staged(folder: Path, *, explicit: bool = True) -> Iterator[Staging]:
 def not_a_result(folder: Path, found: str, remedy: str = NAME_ONE) -> InputError:
     """Return the error for a path that holds no result."""
     return InputError(
-        f"{folder} is not a result folder" if folder.exists() else f"there is no {folder}",
+        f"{folder} is not a result folder" if folder.exists() else f"there is no folder {folder}",
         expected="a folder that `recallbench run` wrote",
         found=found,
         remedy=remedy,
+    )
+
+
+def damaged_result(folder: Path, file: str, found: str) -> InputError:
+    """Return the error for a result with a file that can't be read."""
+    return InputError(
+        f"the result {folder} is damaged: {file} can't be read",
+        expected=f"{file} as `recallbench run` wrote it",
+        found=found,
+        remedy="get the folder again from where it was made, or measure anew",
     )
 
 
@@ -129,7 +139,7 @@ def _unwritable(folder: Path, reason: str) -> InputError:
         f"the result can't be written to {folder}",
         expected="a writable place with room for it",
         found=reason,
-        remedy="free some room, or name another place; nothing half-written was left",
+        remedy="name another place with --out or --folder, or free some room; nothing half-written was left",
     )
 
 

@@ -325,6 +325,10 @@ class Metrics(MetricsPart):
         description="the published baseline measured again beside this result; its figures are in reproduction.json",
     )
 
+    def bm25(self, measure: str) -> float | None:
+        """What the lexical control reaches by a measure over all questions; None where it has none."""
+        return next((part.value for part in self.control_bm25[OVERALL] if part.measure == measure), None)
+
     @property
     def embedder_name(self) -> str:
         """The name of the embedder, or `no embedder`."""

@@ -14,7 +14,7 @@ from recallbench.corpora.stream import sha256_of
 from recallbench.errors import InputError
 from recallbench.reading import document, parsed, regular
 from recallbench.results import manifest
-from recallbench.results.folder import BLOCKED, not_a_result
+from recallbench.results.folder import BLOCKED, damaged_result, not_a_result
 from recallbench.results.load.levels import NAME as LATENCY
 from recallbench.results.metrics import OVERALL, EstimatePart, HeadlinePart, Metrics
 from recallbench.results.rankings import Rankings, judge_rows
@@ -112,7 +112,7 @@ def open_result(folder: Path) -> Result:
         field = ".".join(str(step) for step in first["loc"]) or "the file"
         raise not_a_result(folder, f"{METRICS}: {field}: {first['msg']}") from None
     except InputError as error:
-        raise not_a_result(folder, f"{METRICS}: {error.found}") from error
+        raise damaged_result(folder, METRICS, error.found) from error
 
 
 def open_with_manifest(folder: Path) -> Result:

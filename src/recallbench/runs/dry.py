@@ -88,7 +88,7 @@ def conclude_dry_runs(dry_runs: Sequence[DryRun], command: str) -> Conclusion:
     if missing:
         several = len({each.options.corpus for each in dry_runs}) > 1
         named = [f"{row.name} for {corpus}" if several else row.name for corpus, row in dict.fromkeys(missing)]
-        why = f": {shortened(missing[0][1].detail, 100)}" if len(named) == 1 else ""
+        why = f": {shortened(missing[0][1].detail, 80)}" if len(named) == 1 else ""
         remedies = list(dict.fromkeys(row.remedy for _, row in missing if row.remedy))
         commands = all(remedy.startswith("recallbench ") for remedy in remedies)
         return Conclusion(

@@ -14,7 +14,7 @@ from recallbench.corpora.records import Corpus, Haystack
 from recallbench.corpora.registry import facts, find_entry, open_corpus
 from recallbench.embedding.embedder import Embedder
 from recallbench.embedding.registry import check_length, open_embedder, recorded_encoder
-from recallbench.errors import UsageError
+from recallbench.errors import Blocked, UsageError
 from recallbench.progress import Progress, Silent
 from recallbench.protocol.deviations import Configuration, Deviation, departures
 from recallbench.protocol.frozen import load
@@ -37,6 +37,7 @@ from recallbench.stores.registry import (
     open_store,
     server_of,
     store_class,
+    store_status,
     variant_of,
 )
 from recallbench.stores.store import Store
@@ -170,6 +171,17 @@ class Plan:
             progress=progress or Silent(),
             shared=None if shared is None else shared.of(self.store, self.options.store_options),
         )
+
+    @property
+    def store_status(self) -> tuple[bool, str, str]:
+        """Whether the store could be used now, with what says so and what to do; nothing is started."""
+        return store_status(self.address, self.dsn, self.options.environ, self.options.store_options)
+
+    def refuse_absent_store(self) -> None:
+        """Raise Blocked where the store can't be used."""
+        ready, detail, remedy = self.store_status
+        if not ready:
+            raise Blocked(f"the store {self.store} can't be used", found=detail, remedy=remedy)
 
     def searched(self, progress: Progress) -> list[Callable[[], Store]]:
         """Return how to open each store that is searched: that under test, or those of a pipeline's legs."""

@@ -9,6 +9,9 @@ from recallbench.reports.conclusions.names import listed
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.runs.readiness import ReadinessRow
 
+NAMED = 2
+"""Corpora of which is told what they lack."""
+
 
 def is_ready(rows: Sequence[ReadinessRow]) -> bool:
     """Whether nothing that a real run needs is missing."""
@@ -29,11 +32,11 @@ def readiness_conclusion(corpora: Mapping[str, Sequence[ReadinessRow]], run: str
     ready = [corpus for corpus in corpora if corpus not in lacking]
     names = {corpus: listed([row.name for row in missing[corpus]]) for corpus in lacking}
     alike = len(set(names.values())) == 1
-    told = (
-        f"{listed(lacking)} {'lacks' if len(lacking) == 1 else 'lack'} {names[lacking[0]]}"
-        if alike
-        else "; ".join(f"{corpus} lacks {names[corpus]}" for corpus in lacking)
-    )
+    if alike:
+        told = f"{listed(lacking)} {'lacks' if len(lacking) == 1 else 'lack'} {names[lacking[0]]}"
+    else:
+        told = "; ".join(f"{corpus} lacks {names[corpus]}" for corpus in lacking[:NAMED])
+        told += f"; {len(lacking) - NAMED} more lack something" if len(lacking) > NAMED else ""
     happened = f"Not ready: {told}" + (f"; ready: {listed(ready)}" if ready else "")
     # What most of them lack; of several such, what is told first.
     remedies = Counter(row.remedy for rows in missing.values() for row in rows if row.remedy)

@@ -33,7 +33,7 @@ from recallbench.results.costs import prices, quantities
 from recallbench.results.costs.quantities import EmbeddedPart
 from recallbench.results.folder import staged
 from recallbench.results.known_texts import row_texts
-from recallbench.results.latency import NO_OP
+from recallbench.results.latency import NO_OP, read_timings
 from recallbench.results.metrics import Metrics
 from recallbench.results.pipeline_part import PipelinePart
 from recallbench.results.result import open_result
@@ -114,7 +114,7 @@ def write(
         write_lines(staging / "timings.jsonl", _timings(retrieval))
         costs = None if whole.pipeline is None else stage_costs(staging, whole.pipeline, whole.retrieval.asked)
         returned = returned_rows(judge_calls(retrieval), [question.kind for question in questions])
-        run = ReportedRun(environment_document, retrieval.timings, costs, returned)
+        run = ReportedRun(environment_document, read_timings(staging, environment_document), costs, returned)
         write_lines(staging / "report.md", [render(whole, run)])
         if is_set_name(metrics.corpus.name):
             write_lines(staging / NAMES, document_names(named))

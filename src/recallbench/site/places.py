@@ -39,7 +39,10 @@ def find_places(paths: Sequence[Path]) -> list[Place]:
     for path in paths:
         if not path.exists():
             raise UsageError(
-                f"there is no {path}", expected="folders of results, sweeps or other tools", found="no such file"
+                f"there is no folder {path}",
+                expected="folders of results, sweeps or other tools",
+                found="nothing",
+                remedy="check the path",
             )
         if path.is_file():
             found[path] = "run"

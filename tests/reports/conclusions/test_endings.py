@@ -46,33 +46,42 @@ def test_downloads() -> None:
 
 
 @pytest.mark.parametrize(
-    ("now", "every", "left", "line"),
+    ("now", "every", "left", "begun", "line"),
     [
-        (3, 5, 0, "3 queries labelled in team/gold.jsonl, 5 in all; next: recallbench evaluate team"),
+        (3, 5, 0, 0, "3 queries labelled in team/gold.jsonl, 5 in all; next: recallbench evaluate team"),
         (
-            *(1, 1, 2),
+            *(1, 1, 2, 0),
             "1 query labelled in team/gold.jsonl, 1 in all; 2 wait; "
-            "next: recallbench label team --query 'cat?' goes on, recallbench evaluate team measures",
+            "next: recallbench label team --query 'cat?' goes on",
         ),
         (
-            0,
-            0,
-            2,
+            *(0, 0, 2, 0),
             "0 queries labelled in team/gold.jsonl, 0 in all; next: recallbench label team --query 'cat?' goes on",
+        ),
+        (
+            *(0, 0, 2, 1),
+            "0 queries labelled in team/gold.jsonl, 0 in all; 2 wait, 1 of them begun, its labels saved; "
+            "next: recallbench label team --query 'cat?' goes on",
+        ),
+        (
+            *(1, 1, 3, 2),
+            "1 query labelled in team/gold.jsonl, 1 in all; 3 wait, 2 of them begun, their labels saved; "
+            "next: recallbench label team --query 'cat?' goes on",
         ),
     ],
 )
-def test_labels(now: int, every: int, left: int, line: str) -> None:
-    assert str(labelled("team", "team/gold.jsonl", now, every, left, "recallbench label team --query 'cat?'")) == line
+def test_labels(now: int, every: int, left: int, begun: int, line: str) -> None:
+    again = "recallbench label team --query 'cat?'"
+    assert str(labelled("team", "team/gold.jsonl", now, every, left, begun, again)) == line
 
 
 def test_labels_that_were_interrupted() -> None:
-    told = labelled("team", "gold.jsonl", 2, 5, 3, "recallbench label team")
+    told = labelled("team", "gold.jsonl", 2, 5, 3, 0, "recallbench label team")
     assert str(interrupted(told, 5, "what was open is not")) == (
-        "2 queries labelled in gold.jsonl, 5 in all; all of them are saved; what was open is not; 3 wait; "
-        "next: recallbench label team goes on, recallbench evaluate team measures"
+        "2 queries labelled in gold.jsonl, 5 in all; all of them are saved; what was open is not; "
+        "next: recallbench label team goes on"
     )
-    told = labelled("team", "gold.jsonl", 0, 0, 0, "recallbench label team")
+    told = labelled("team", "gold.jsonl", 0, 0, 0, 0, "recallbench label team")
     assert interrupted(told, 0, "") == told
 
 
@@ -81,8 +90,12 @@ def test_imports() -> None:
         "1 question of a.csv taken into gold.jsonl; next: recallbench evaluate 'my team'"
     )
     assert str(imported("team", "gold.jsonl", "a.csv", 4, 0, 0, 1, 2)) == (
-        "4 questions of a.csv taken into gold.jsonl; 3 have an answer and no ids, so texts decide; 2 columns were "
-        "passed over, named above; next: recallbench evaluate team --match hybrid"
+        "4 questions of a.csv taken into gold.jsonl; 3 have no ids, so texts decide; next: recallbench "
+        "evaluate team --match hybrid"
+    )
+    assert str(imported("team", "gold.jsonl", "a.csv", 4, 0, 0, 4, 2)) == (
+        "4 questions of a.csv taken into gold.jsonl; 2 columns were passed over, named above; next: recallbench "
+        "evaluate team"
     )
     assert str(imported("team", "gold.jsonl", "a.csv", 4, 0, 0, 0, 0)).endswith("evaluate team --match tokens")
     assert str(imported("team", "gold.jsonl", "a.csv", 1, 2, 3, 6, 0)) == (
@@ -119,7 +132,7 @@ def test_a_canary_that_was_drawn() -> None:
     record = CanaryRecord.model_construct(questions=200, detects=detects, stale_after=None)
     assert str(drawn.conclusion(record, "few")) == (
         "few is a canary of 200 questions; a drop of recall_any@10 by 0.081 or more is seen in about 8 of 10 runs; "
-        "next: measure it: recallbench evaluate few; with --stale-after 30d it would say itself when it is stale"
+        "next: measure it: recallbench evaluate few"
     )
     none = CanaryRecord.model_construct(
         questions=20, detects=CanaryPower.model_construct(drop=None, measure="mrr@50"), stale_after="30d"
@@ -141,7 +154,9 @@ def test_a_log_that_was_scored() -> None:
         "Of the whole log recall_any@10 is 0.5000 (95% 0.4000 to 0.6000), from 40 queries for 12,000 logged recalls; "
         "each kind counts by its recalls, so that the estimate is of all that was logged"
     )
-    assert "; 3 of the sample have no answer yet; next: say what is relevant for them too" in scored(0.5, 0.4, 3)
+    assert "; 3 of the sample have no answer yet; next: say what is relevant: recallbench label DIR" in scored(
+        0.5, 0.4, 3
+    )
     assert "; they give no interval; next: " in scored(0.5, None)
     assert scored(None, None).startswith("No figure for the log: 40 queries for 12,000 logged recalls; next: ")
 
@@ -154,3 +169,30 @@ def test_a_sample_that_was_drawn() -> None:
         "queries; next: say what is relevant: recallbench label DIR --queries s.jsonl"
     )
     assert sampled.sample_table(sample).rows == [("what?", "fact", "1")]
+
+
+def test_the_lines_stay_short() -> None:
+    """Folders and files of twenty characters, and large counts."""
+    folder, book, file = "our-team-of-twenty-1", "our-team/gold.jsonl", "answers-of-ours.jsonl"
+    mean = log_scores.MeanPart(measure="recall_frac@10", value=0.5, low=0.4, high=0.6, method="t")
+    overall = log_scores.SlicePart.model_construct(measures=[mean], answerable_queries=1982, recalls=12_000_000)
+    detects = CanaryPower.model_construct(drop=0.081, measure="recall_frac@10")
+    queries = tuple(
+        SampledQuery(
+            1,
+            Recall(f"q{n}", ("a",), {}, None, "", "x", {}),
+        )
+        for n in range(200)
+    )
+    again = f"recallbench label {folder} --queries questions.txt"
+    left = labelled(folder, book, 120, 240, 1982, 1, again)
+    lines = [
+        *(log_scores.conclusion(log_scores.LogScores.model_construct(overall=overall, unlabelled=n)) for n in (0, 99)),
+        drawn.conclusion(CanaryRecord.model_construct(questions=200, detects=detects, stale_after=None), folder),
+        sampled.conclusion(QuerySample(queries, {f"{n}": 99_999 for n in range(20)}, {}), "tenant", Path(file)),
+        left,
+        interrupted(left, 240, "what was open is not"),
+        imported(folder, book, file, 1982, 200, 300, 900, 12),
+        fetched("canary-longmemeval-s", is_corpus=True),
+    ]
+    assert [str(line) for line in lines if len(str(line)) > 220] == []

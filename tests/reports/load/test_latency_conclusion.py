@@ -22,7 +22,10 @@ QUIET = {
     "quiet": True,
     "words": "Quiet machine.",
 }
-SATURATES = "The store saturates at 2 clients with 1000 answers a second; at 700 a second (70% of that)"
+FULL = "The store saturates at 1000 answers a second (2 clients)"
+SATURATES = f"{FULL}; at 700 a second"
+LONGEST = 220
+"""Characters of a last line."""
 TYPED = TypedCommand.read(
     ("recallbench", "latency"), ["my team", "--at", ".5", "--seconds", "1", "--rates=20"], {"--at", "--seconds"}
 )
@@ -79,12 +82,9 @@ def test_a_row_has_its_bounds_and_what_one_must_know() -> None:
     assert lines[3].endswith("void; saturated; 7 skipped; 1 failed; machine not quiet")
 
 
-FULL = "The store saturates at 2 clients with 1000 answers a second"
 AGAIN = "recallbench latency locomo --store pgvector"
-RELIED = (
-    "the generator kept time (p99 lag up to 0.02 ms) and the machine was quiet: these times can be relied on; next: "
-    "hold that p95 in CI: recallbench gate --latency"
-)
+RELIED = "nothing disturbed these times; next: hold it in CI: recallbench gate --latency"
+LAGGED = {"void": True, "why_void": "the lag"}
 
 
 @pytest.mark.parametrize(
@@ -96,66 +96,50 @@ RELIED = (
             "good",
         ),
         (
-            [level(1, None), level(2, 700.0, void=True, why_void="the lag"), level(3, 900.0, saturated=True)],
-            f"{FULL}; no p95 can be told: 700 a second is void, 900 a "
-            "second is more than it answers; don't rely on all of these times: the generator lagged in 1 of 3 levels "
-            f"(the lag); next: ask at 50% of the capacity: {AGAIN} --rates 500",
+            [level(1, None), level(2, 700.0, **LAGGED), level(3, 900.0, saturated=True)],
+            f"{FULL}; no p95 can be told: every rate is void or more than it answers; next: ask at 50% of it: {AGAIN} "
+            "--rates 500",
             "open",
         ),
         (
-            [level(1, None), level(2, 20.0, void=True, why_void="the lag"), level(3, 50.0, p95=time(2.0, 1.8, None))],
-            f"{FULL}; no p95 can be told: 20 a second is void and "
-            "under a third of the capacity, 50 a second is under a third of the capacity; don't rely on all of these "
-            "times: the generator lagged in 1 of 3 levels (the lag); next: ask at 70% of the capacity: "
+            [level(1, None), level(2, 20.0, **LAGGED), level(3, 50.0, p95=time(2.0, 1.8, None))],
+            f"{FULL}; no p95 can be told: every rate is void or under a third of the capacity; next: ask at 70% of it: "
             f"{AGAIN} --rates 700",
             "open",
         ),
         (
-            [level(1, None), level(2, 20.0), level(3, 50.0)],
-            f"{FULL}; no p95 can be told: 20, 50 a second are under "
-            "a third of the capacity; so what callers wait at a usual load is not known; next: ask at 70% of the "
-            f"capacity: {AGAIN} --rates 700",
+            [level(1, None), level(2, 20.0, **LAGGED)],
+            f"{FULL}; no p95 can be told: 20 a second is void and under a third of the capacity; next: ask at 70% of "
+            f"it: {AGAIN} --rates 700",
             "open",
         ),
         (
-            [level(1, None), level(2, 700.0, void=True, why_void="the lag", machine=UNQUIET)],
-            f"{FULL}; no p95 can be told: 700 a second is void; don't rely on all of these "
-            "times: the generator lagged in 1 of 2 levels (the lag), and the machine was not quiet in 1 of 2; next: "
-            f"ask at 70% of the capacity on a quiet machine: {AGAIN} --rates 700 --require-quiet",
+            [level(1, None), level(2, 700.0, machine=UNQUIET, **LAGGED)],
+            f"{FULL}; no p95 can be told: 700 a second is void; next: ask at 70% of it: {AGAIN} --rates 700 "
+            "--require-quiet",
             "open",
         ),
         (
-            [level(1, None), level(2, 400.0, void=True, why_void="the lag"), level(3, 700.0, saturated=True)],
-            f"{FULL}; no p95 can be told: 400 a second is void, 700 "
-            "a second is more than it answers; don't rely on all of these times: the generator lagged in 1 of 3 levels "
-            "(the lag); next: take the times of the closed loops: no open one could be measured here",
+            [level(1, None), level(2, 400.0, **LAGGED), level(3, 700.0, saturated=True)],
+            f"{FULL}; no p95 can be told: every rate is void or more than it answers; next: take the times of the "
+            "closed loops",
             "open",
         ),
         (
-            [level(1, None), level(2, 500.0), level(3, 700.0, void=True, why_void="the lag")],
-            f"{FULL}; at 500 a second (50% of that) p95 is 2 (1.8 to 2.3) ms; don't rely on all of "
-            "these times: the generator lagged in 1 of 3 levels (the lag); next: leave "
-            f"out what is void: {AGAIN} --rates 500",
+            [level(1, None), level(2, 500.0), level(3, 700.0, **LAGGED)],
+            f"{FULL}; at 500 a second p95 is 2 (1.8 to 2.3) ms; 1 of 3 levels is void; next: leave out what is void: "
+            f"{AGAIN} --rates 500",
             "open",
         ),
         (
-            [level(1, None), level(2, 700.0), level(3, 1200.0, saturated=True)],
-            f"{SATURATES} p95 is 2 (1.8 to 2.3) ms; 1200 a second is more than it answers; {RELIED} DIR",
-            "good",
-        ),
-        (
-            [level(1, None), level(2, 500.0), level(3, 700.0, void=True, why_void="the lag", machine=UNQUIET)],
-            f"{FULL}; at 500 a second (50% of that) p95 is 2 (1.8 "
-            "to 2.3) ms; don't rely on all of these times: the generator lagged in 1 of 3 levels (the lag), and the "
-            "machine was not quiet in 1 of 3; next: repeat it on a quiet "
-            f"machine: {AGAIN} --require-quiet",
+            [level(1, None), level(2, 500.0), level(3, 700.0, machine=UNQUIET, **LAGGED)],
+            f"{FULL}; the machine was busy, so don't rely on the times; next: {AGAIN} --require-quiet",
             "open",
         ),
         (
             [level(1, None)],
-            f"{FULL}; no open loop was run: what callers wait "
-            "while others ask too is not known; next: ask at rates of your users: "
-            f"{AGAIN} --rates 20,50",
+            f"{FULL}; what callers wait while others ask too is not known; next: ask at your users' rates: {AGAIN} "
+            "--rates 20,50",
             "open",
         ),
     ],
@@ -165,6 +149,7 @@ def test_it_ends_with_what_callers_wait_and_whether_to_believe_it(
 ) -> None:
     concluded = conclusion(study(rows))
     assert (str(concluded), concluded.tone) == (words, tone)
+    assert len(words) <= LONGEST
     assert page(study(rows)).startswith(f"# Latency of pgvector on locomo\n\n{words}\n")
 
 
@@ -181,51 +166,125 @@ def test_answers_faster_than_a_round_trip_without_work_are_not_believed() -> Non
     parts = [{"name": "store call", "p50": 0.1, "p95": 0.2}]
     trips = [{"side": "A", "size": 1, "ms": [0.3, 0.4, 0.5]}]
     found = conclusion(study([level(1, None, parts=parts), level(2, 700.0)], round_trips=trips))
-    assert (found.belief, found.tone) == ("these can't be the times of the store", "open")
+    assert (str(found), found.tone) == (
+        f"{SATURATES} p95 is 2 (1.8 to 2.3) ms; answers come faster than a round trip without work; next: look whether "
+        "they are kept in this process",
+        "open",
+    )
     possible = [{"side": "A", "size": 1, "ms": [0.1, 0.05]}]
     assert conclusion(study([level(1, None, parts=parts), level(2, 700.0)], round_trips=possible)).tone == "good"
 
 
-def test_of_two_systems_a_slower_one_is_named_after_correction_for_all_rates() -> None:
-    def difference(rate: float, p: float) -> dict[str, Any]:
-        return {
-            "size": 1, "kind": "open", "clients": 2, "rate": rate, "percentile": "p95", "pairs": 10, "first": 2.0,
-            "second": 3.0, "difference": 1.0, "low": 0.5, "high": 1.5, "method": "m", "p": p, "smallest_p": 0.002,
-        }  # fmt: skip
+def difference(rate: float, p: float, by: float = 1.0) -> dict[str, Any]:
+    return {
+        "size": 1, "kind": "open", "clients": 2, "rate": rate, "percentile": "p95", "pairs": 10, "first": 2.0,
+        "second": 3.0, "difference": by, "low": by - 0.5, "high": by + 0.5, "method": "m", "p": p, "smallest_p": 0.002,
+    }  # fmt: skip
 
-    rows = [level(1, 500.0), level(2, 700.0)]
-    found = conclusion(study(rows, differences=[difference(500.0, 0.03), difference(700.0, 0.02)])).happened
-    slower = "B is slower: p95 of blocks 1 ms apart, p 0.040 (Holm, 2 open loops)"
-    assert found.endswith(f"; at 500 a second {slower}; at 700 a second {slower}")
-    alike = conclusion(study(rows, differences=[difference(500.0, 0.03), difference(700.0, 0.3)])).happened
-    assert alike.endswith(
-        "; in no open loop does the p95 of A and B differ at p .05 (Holm, 2 open loops); at 500 a second the interval "
-        "excludes 0, yet p decides: it is corrected for 2 tests, and the interval is not"
+
+def saturated(side: str = "A", value: float = 1000.0, **more: Any) -> dict[str, Any]:
+    return {"side": side, "size": 1, "clients": 1, "rate": value, "reached": True, "why_alone": ""} | more
+
+
+TWO = [saturated(), saturated("B", 3000.0)]
+BOTH = "A gives 1000 answers a second, B 3000"
+HOLD = "next: hold it in CI: recallbench gate --latency DIR"
+
+
+@pytest.mark.parametrize(
+    ("differences", "words"),
+    [
+        (
+            [difference(500.0, 0.02), difference(700.0, 0.01)],
+            f"{BOTH}; B is slower at 700 a second: p95 by 1 (0.5 to 1.5) ms, p 0.020 (Holm); nothing disturbed these "
+            f"times; {HOLD}",
+        ),
+        (
+            [difference(500.0, 0.01), difference(700.0, 0.02, -2.0)],
+            f"{BOTH}; A is slower at 700 a second and faster at another: p95 by 2 (1.5 to 2.5) ms, p 0.020 (Holm); "
+            f"nothing disturbed these times; {HOLD}",
+        ),
+        (
+            [difference(500.0, 0.03), difference(700.0, 0.3)],
+            f"{BOTH}; their p95 is not shown to differ; at 500 a second the interval excludes 0, yet p "
+            f"decides: it is corrected for 2 tests; {HOLD}",
+        ),
+        (
+            [difference(500.0, 0.6, 0.25)],
+            f"{BOTH}; their p95 is not shown to differ; nothing disturbed these times; {HOLD}",
+        ),
+    ],
+)
+def test_of_two_systems_a_slower_one_is_named_after_correction_for_all_rates(
+    differences: list[dict[str, Any]], words: str
+) -> None:
+    rows = [level(1, 500.0), level(2, 700.0), level(3, 2000.0, "B")]
+    found = str(conclusion(study(rows, differences=differences, saturation=TWO)))
+    assert found == words
+    assert len(words) <= LONGEST
+
+
+def test_of_several_sizes_the_largest_is_told() -> None:
+    sizes = [saturated(), saturated(value=400.0, size=5, reached=False)]
+    rows = [level(1, 700.0), level(2, 280.0, size=5, utilisation=0.7, p95=time(9.0, 8.0, 10.0))]
+    assert conclusion(study(rows, saturation=sizes)).happened == (
+        "At 5x the store gives 400 answers a second to 1 client, at 1x 1000; at 280 a second p95 is 9 (8 to 10) ms"
     )
+    both = [*sizes, saturated("B", 3000.0), saturated("B", 800.0, size=5)]
+    told = conclusion(study([*rows, level(3, 700.0, "B"), level(4, 280.0, "B", size=5)], saturation=both))
+    assert told.happened == "At 5x A gives 400 answers a second, B 800"
+
+
+@pytest.mark.parametrize(
+    ("changed", "differences"),
+    [
+        ({}, [difference(12345.0, 0.001, -123.4), difference(22345.0, 0.001, -123.4)]),
+        ({}, [difference(12345.0, 0.03), difference(22345.0, 0.3)]),
+        ({"machine": UNQUIET}, []),
+        ({"saturated": True}, []),
+    ],
+)
+def test_the_line_stays_short(changed: dict[str, Any], differences: list[dict[str, Any]]) -> None:
+    """Two systems with the longest names and large figures."""
+    waited = time(1234.0, 1230.0, 1240.0)
+    rows = [level(n, value, side, p95=waited, **changed) for n, (value, side) in enumerate(
+        [(12345.0, "A"), (12345.0, "B"), (22345.0, "A"), (22345.0, "B")]
+    )]  # fmt: skip
+    found = [saturated(value=34567.0, clients=16), saturated("B", 33333.0, clients=16)]
+    typed = TypedCommand(
+        ("recallbench", "latency"), (("canary-longmemeval",), ("--store", "pgvector"), ("--against", "pgmnemo"))
+    )
+    for systems, shown in ((found, differences), (found[:1], [])):
+        told = conclusion(study(rows, saturation=systems, differences=shown), Path("load"), typed)
+        assert len(str(told)) <= LONGEST, str(told)
 
 
 def test_levels_that_an_interruption_left_are_said_to_be_all() -> None:
     found = conclusion(study([level(1, 700.0)], finished=False, why_ended="interrupted", saturation=[]))
-    assert found.happened == "Ended early (interrupted), the levels above are whole"
-    assert (found.next, found.tone) == (f"measure the rest: {AGAIN}", "open")
+    assert str(found) == (
+        f"Ended early (interrupted); what was measured until then is whole; next: measure the rest: {AGAIN}"
+    )
+    assert found.tone == "open"
+
+
+def test_a_server_that_takes_no_more_clients_is_said_to() -> None:
+    why = "the server takes no 8 of them: too many clients"
+    few = [{"side": "A", "size": 1, "clients": 4, "rate": 9.0, "reached": False, "why_alone": "", "why_no_more": why}]
+    found = conclusion(study([level(1, None)], saturation=few))
+    assert found.happened == f"The store gives 9 answers a second to 4 clients, {why}"
 
 
 def test_the_next_command_is_made_of_what_was_typed() -> None:
     rows = [level(1, None), level(2, 20.0, utilisation=0.0025)]
-    fast = [{"side": "A", "size": 1, "clients": 1, "rate": 7849.0, "reached": True, "why_alone": ""}]
     asked = "--seconds 1 --rates 5500"
-    found = conclusion(study(rows, saturation=fast), None, TYPED)
-    assert found.next == f"ask at 70% of the capacity: recallbench latency 'my team' {asked}"
+    found = conclusion(study(rows, saturation=[saturated(value=7849.0)]), None, TYPED)
+    assert found.next == f"ask at 70% of it: recallbench latency 'my team' {asked}"
 
 
 def test_of_two_systems_rates_are_held_to_the_slower_one() -> None:
     rows = [level(1, 70.0), level(2, 70.0, "B"), level(3, 20.0), level(4, 20.0, "B")]
-    found = [
-        {"side": side, "size": 1, "clients": 1, "rate": rate, "reached": True, "why_alone": ""}
-        for side, rate in (("A", 1000.0), ("B", 100.0))
-    ]
-    told = conclusion(study(rows, saturation=found)).happened
-    assert told.count("; at 70 a second (7% of that) p95 is 2 (1.8 to 2.3) ms") == 2
+    found = conclusion(study(rows, saturation=[saturated(), saturated("B", 100.0)]))
+    assert str(found) == (f"A gives 1000 answers a second, B 100; nothing disturbed these times; {HOLD}")
 
 
 @pytest.mark.parametrize(

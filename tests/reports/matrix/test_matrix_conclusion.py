@@ -12,8 +12,10 @@ from recallbench.reports.matrix.document import MatrixDocument
 from recallbench.reports.matrix.page import page, printed
 from recallbench.reports.printing.typed_command import TypedCommand
 
-COMPARE = "next: which questions differ: recallbench compare 'o/c d/locomo_b' 'o/c d/locomo_a'"
-CORRECTED = "p is corrected for every pair of a corpus"
+COMPARE = "next: recallbench compare 'o/c d/locomo_b' 'o/c d/locomo_a'"
+CORRECTED = "p is corrected for every pair"
+LONGEST = 220
+"""Characters of a last line."""
 
 
 def estimate(value: float) -> dict[str, Any]:
@@ -63,6 +65,7 @@ def matrix(cells: list[dict[str, Any]], pairs: list[dict[str, Any]], bm25: float
 
 TWO = [cell("locomo", "a", 0.7, "b"), cell("locomo", "b", 0.8, "a")]
 ALIKE = [cell("locomo", "a", 0.7, "a"), cell("locomo", "b", 0.8, "ab")]
+TWO_CORPORA = [*TWO, cell("realtalk", "a", 0.7, "a"), cell("realtalk", "b", 0.6, "a")]
 MANY = [cell(name, "b", value, "a") for name, value in (("locomo", 0.8), ("realtalk", 0.7), ("realmem", 0.4))]
 
 
@@ -75,37 +78,53 @@ MANY = [cell(name, "b", value, "a") for name, value in (("locomo", 0.8), ("realt
             "good",
         ),
         (
+            matrix(ALIKE, [pair("locomo", "a", p_holm=0.06), pair("locomo", "BM25")]),
+            "On locomo b leads, recall_any@10 0.8000; against a the interval excludes 0, yet p decides: "
+            f"it is corrected for 2 tests; {COMPARE}",
+            "good",
+        ),
+        (
             matrix(ALIKE, [pair("locomo", "a", p_holm=0.06), pair("locomo", "BM25")], limit=20),
-            f"On locomo b leads, recall_any@10 0.8000, not told apart from a; {CORRECTED}; b and a on locomo: the "
-            "interval excludes 0, yet p decides: it is corrected for 2 tests, and the interval is not; only the first "
-            f"20 questions were asked; {COMPARE}",
+            "On locomo b leads, recall_any@10 0.8000, not told apart from a; only the first 20 questions were asked; "
+            f"{COMPARE}",
             "good",
         ),
         (
             matrix(ALIKE, [pair("locomo", "a", p=0.5, p_holm=1.0, smallest_p=0.5)]),
-            f"On locomo b leads, recall_any@10 0.8000, not told apart from a; {CORRECTED}; on locomo the tests could "
-            f"tell nothing apart, whatever was found; {COMPARE}",
+            "On locomo b leads, recall_any@10 0.8000, not told apart from a; the tests could tell nothing apart; "
+            f"{COMPARE}",
             "good",
         ),
         (
             matrix([cell("locomo", "a", None, ""), cell("locomo", "b", 0.4, "b")], []),
-            "On locomo BM25 leads, recall_any@10 0.5000, told apart from b; 1 of 2 cells failed: a on locomo; "
-            "next: try the cells that failed: recallbench matrix --encoders a,b",
+            "On locomo BM25 leads, recall_any@10 0.5000, told apart from b; 1 of 2 cells failed; next: try those that "
+            "failed: recallbench matrix --encoders a,b",
             "bad",
+        ),
+        (
+            matrix(TWO_CORPORA, [pair("locomo", "a"), pair("realtalk", "a")]),
+            "By recall_any@10 b leads on locomo (0.8000), a on realtalk (0.7000); told apart from all others on 1 of "
+            f"2; {COMPARE}",
+            "good",
+        ),
+        (
+            matrix(TWO_CORPORA, [pair("locomo", "a"), pair("realtalk", "a", p=0.5, smallest_p=0.5)]),
+            "By recall_any@10 b leads on locomo (0.8000), a on realtalk (0.7000); on realtalk the tests could tell "
+            f"nothing apart; {COMPARE}",
+            "good",
         ),
         (
             matrix(MANY, [], together=[
                 {"system": "b", "values": {"recall_any@10": 0.7}, "letters": {"recall_any@10": "a"}},
                 {"system": "BM25", "values": {"recall_any@10": 0.6}, "letters": {"recall_any@10": "a"}},
             ], apart=["realmem"]),
-            "Over 2 corpora b leads, recall_any@10 0.7000, not told apart from BM25; by themselves b leads on locomo "
-            "and realtalk; BM25 leads on realmem; next: recallbench audit 'o/c d/locomo_b'",
+            "Over 2 corpora b leads, recall_any@10 0.7000, not told apart from BM25; by itself b leads on 2 of 3 "
+            "corpora, BM25 on 1; next: recallbench audit 'o/c d/locomo_b'",
             "good",
         ),
         (
             matrix(MANY, []),
-            "By recall_any@10 b leads on locomo and realtalk; BM25 leads on realmem; next: recallbench audit 'o/c "
-            "d/locomo_b'",
+            "By recall_any@10 b leads on 2 of 3 corpora, BM25 on 1; next: recallbench audit 'o/c d/locomo_b'",
             "good",
         ),
     ],
@@ -117,6 +136,24 @@ def test_a_matrix_ends_with_who_leads_and_what_can_not_be_told_apart(
         document, Path("o/matrix"), TypedCommand(("recallbench", "matrix"), (("--encoders", "a,b"),))
     )
     assert (str(concluded), concluded.tone) == (text, tone)
+    assert len(text) <= LONGEST
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("p", [0.03, 0.06])
+def test_the_line_stays_short(count: int, p: float) -> None:
+    """Names of twenty characters, of corpora and of encoders."""
+    corpora, encoders = (
+        [f"canary-longmemeval-{n}" for n in range(count)],
+        [f"a-model-of-my-own-{n:02}" for n in range(4)],
+    )
+    cells = [
+        cell(corpus, encoder, 0.9 - n / 10, "a" if n < 3 else "b") | {"folder": f"cells/{n}"}
+        for corpus in corpora
+        for n, encoder in enumerate(encoders)
+    ]
+    pairs = [pair(name, encoders[1], p_holm=p, first_system=encoders[0]) for name in corpora]
+    assert len(str(conclusion(matrix(cells, pairs), Path("m")))) <= LONGEST
 
 
 def test_the_page_begins_with_it_and_what_is_printed_ends_with_it() -> None:

@@ -30,7 +30,7 @@ def test_stages_that_help_and_hurt_are_named_with_the_first_figure() -> None:
     loses = stage("rerank", ("recall_any@10", -0.04, 0.02))
     assert told(gains, loses) == (
         "fuse makes it better; rerank makes it worse: fuse recall_any@10 +0.0500 (+0.0300 to +0.0700), 158 questions, "
-        "p 0.0010; p is corrected for all stages and measures above, and decides where an interval says otherwise"
+        "p 0.0010; p is corrected, and decides"
     )
 
 
@@ -44,6 +44,14 @@ def test_nothing_shown_and_nothing_to_compare() -> None:
         "No stage is shown to change what is found; that does not make them worthless: fewer questions show less"
     )
     assert told(stage("fuse")) == "No stage can be compared with the pipeline without it"
+
+
+def test_the_line_stays_short_however_many_stages_there_are() -> None:
+    names = [f"a-stage-of-our-own-{n}" for n in range(8)]
+    stages = [stage(name, ("recall_frac@10", 0.05 if n % 2 else -0.05, 0.001)) for n, name in enumerate(names)]
+    line = told(*stages)
+    assert "; 6 more change it: a-stage-of-our-own-0 recall_frac@10 -0.0500 (" in line
+    assert len(line) <= 220
 
 
 def test_questions_that_were_asked_for_by_name_need_no_conclusion() -> None:

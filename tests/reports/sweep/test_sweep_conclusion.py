@@ -15,13 +15,14 @@ from recallbench.results.sweep.document import SweepDocument
 from recallbench.results.sweep.stability_part import RepeatedFigurePart, StabilityPart
 
 RUN = "recallbench run locomo --store pgvector --set ef_search=40"
-INTO = f"{RUN} --folder results/p1"
-TAKEN = "Take p1 (set.ef_search = 40): held-out recall_any@10 0.9000 (0.8500 to 0.9300), n 80"
-SEEN = TAKEN.replace("Take p1", "p1").replace("):", ") was seen best:")
-OTHER = RUN.replace("locomo", "OTHER")
-MORE = "sweep a corpus with more questions (recallbench corpora), or your own (recallbench label DIR)"
+GAIN = "held-out recall_any@10 +0.0500 (+0.0100 to +0.0900) against the baseline, n 80"
+WORTH = "held-out recall_any@10 0.9000 (0.8500 to 0.9300), n 80"
+OTHER = f"try another corpus: {RUN.replace('locomo', 'OTHER')}"
+MORE = "sweep more questions, such as your own: recallbench label DIR"
 OWN = f"labelled/team@{'0' * 64}"
-SHOWN = "the fastest shown to be no worse than any other by more than 0.01"
+SHOWN = "shown to be no worse than any other by more than 0.01"
+LONGEST = 220
+"""Characters of a last line."""
 
 
 def held_out(value: float) -> EstimatePart:
@@ -91,89 +92,75 @@ BUSY = {
 
 
 @pytest.mark.parametrize(
-    ("document", "combinations", "text", "tone"),
+    ("document", "text", "tone"),
     [
-        (
-            swept(),
-            0,
-            f"{TAKEN}, +0.0500 (+0.0100 to +0.0900) against the baseline, p95 2.5 ms, 0.457 USD/1000; {SHOWN}; next: "
-            f"{INTO}; then hold it in CI: recallbench gate results/p1 --init",
-            "good",
-        ),
+        (swept(), f"Take p1: {GAIN}; {SHOWN}; next: {RUN}", "good"),
         (
             swept(choice=choice(shown=False, gain_low=None, gain_high=None, set=["p1", "p2"], cheapest="p2"),
-                  split=SPLIT | {"unit": "cluster", "tuning_units": 6, "chooses": False}, clusters=10,
-                  stability=STABLE),
-            2,
-            f"No point can be chosen: 6 clusters can't tell p1 and p2 apart; {SEEN}, +0.0500 (no interval: 80 "
-            "clusters held out are too few) against the baseline, p95 2.5 ms, 0.457 USD/1000; p2 is cheaper; asked "
-            f"again 2 times it moves by 0.0100; 2 combinations left out; next: {MORE}",
+                  split=SPLIT | {"unit": "cluster", "tuning_units": 6, "chooses": False}, clusters=10),
+            f"No point can be chosen: 6 clusters can't tell p1 and p2 apart; p1 was seen best: {WORTH}; next: {MORE}",
             "open",
         ),
         (
-            swept(choice=choice(shown=False, gain=None, set=["p1", "p2", "p3", "p4", "p5"], cheapest="p1"), split=None,
-                  corpus=OWN),
-            0,
-            f"No point can be chosen: 1 cluster can't tell p1, p2, p3 and 2 more apart; {SEEN}, p95 2.5 ms, 0.457 "
-            "USD/1000; no question is held out, so its worth is flattered by the choice; next: label more questions: "
-            "recallbench label locomo; then recallbench sweep tune.toml 'my team'",
+            swept(point(held_out=None, estimate=held_out(0.9)), point("p2"), split=None, corpus=OWN,
+                  choice=choice(shown=False, gain=None, set=["p1", "p2", "p3", "p4", "p5"])),
+            "No point can be chosen: 1 cluster can't tell 5 points apart; p1 was seen best: recall_any@10 0.9500 on "
+            "the questions that chose it; no question is held out; next: label more questions: recallbench label "
+            "locomo",
             "open",
         ),
         (
             swept(choice=choice(shown=False, gain=None)),
-            0,
-            f"No point can be chosen: 120 questions can't show any to be no worse by more than 0.01; {SEEN}, p95 2.5 "
-            f"ms, 0.457 USD/1000; next: {MORE}",
+            "No point can be chosen: 120 questions can't show any to be best within 0.01; p1 was seen best: "
+            f"{WORTH}; next: {MORE}",
             "open",
         ),
         (
             swept(choice=choice(shown=False, gain=-0.05, gain_low=None, gain_high=None)),
-            0,
-            "Keep the baseline where recall_any@10 decides: held out it is seen better, which is not shown; of the "
-            "points p1 (set.ef_search = 40): held-out recall_any@10 0.9000 (0.8500 to 0.9300), n 80, -0.0500 against "
-            "the baseline, p95 2.5 ms, 0.457 USD/1000; only the one seen best: not shown to be no worse by more than "
-            f"0.01, so luck may have made it; next: keep the baseline, or hold p1 against it: {RUN}",
+            "Keep the baseline: p1 is no better, held-out recall_any@10 -0.0500 against the baseline, n 80; next: to "
+            "be sure, ask more questions",
             "open",
         ),
         (
             swept(choice=choice(gain=-0.05, gain_low=-0.1, gain_high=0.02), environment={"machine_load": BUSY}),
-            0,
-            "Keep the baseline where recall_any@10 decides: held out it is seen better, which is not shown; of the "
-            "points p1 (set.ef_search = 40): held-out recall_any@10 0.9000 (0.8500 to 0.9300), n 80, -0.0500 (-0.1000 "
-            f"to +0.0200) against the baseline, p95 2.5 ms, 0.457 USD/1000; {SHOWN}; that it differs from the baseline "
-            "is not shown; the machine was busy, so don't rely on the times; next: keep the baseline, or hold p1 "
-            f"against it: {RUN}",
+            "Keep the baseline: p1 is no better, held-out recall_any@10 -0.0500 (-0.1000 to +0.0200) against the "
+            "baseline, n 80; that it differs from the baseline is not shown; next: to be sure, ask more questions",
+            "open",
+        ),
+        (
+            swept(choice=choice(gain=-0.05, gain_low=-0.1, gain_high=-0.02)),
+            "Keep the baseline: p1 is no better, held-out recall_any@10 -0.0500 (-0.1000 to -0.0200) against the "
+            "baseline, n 80; the interval excludes 0",
             "open",
         ),
         (
             swept(point(answers_sha256="a"), point("p2"), point("baseline", answers_sha256="a"),
                   choice=choice(gain=0.0, gain_low=None, gain_high=None)),
-            0,
-            "No point is seen better than the baseline: p1 (set.ef_search = 40) is the same system, held-out "
-            f"recall_any@10 0.9000 (0.8500 to 0.9300), n 80, p95 2.5 ms, 0.457 USD/1000; {SHOWN}; next: keep it, and "
-            f"hold it in CI: {INTO}; then recallbench gate results/p1 --init",
+            f"No point is seen better than the baseline: {WORTH}; {SHOWN}; next: hold it in CI: recallbench gate "
+            "RESULT --init",
             "good",
         ),
         (
-            swept(choice=choice(gates=[gate()])),
-            0,
-            "Don't take p1 (set.ef_search = 40): on the questions held out it is shown to miss p95 < 2ms; held-out "
-            "recall_any@10 0.9000 (0.8500 to 0.9300), n 80, +0.0500 (+0.0100 to +0.0900) against the baseline, p95 "
-            f"2.5 ms, 0.457 USD/1000; {SHOWN}; next: take another point, or hold out more questions",
+            swept(choice=choice(gates=[gate(), gate(gate="usd_per_1000 < 0.4")])),
+            f"Don't take p1: held out it is shown to miss p95 < 2ms and 1 more; {GAIN}; next: take another point, or "
+            "hold out more questions",
             "bad",
         ),
         (
             swept(point(), point("p2", failure="the index is gone", passes=False, tuning=None),
                   choice=choice(gain=None, gain_low=None, gain_high=None, gates=[gate(outcome="inconclusive")])),
-            0,
-            f"{TAKEN}, p95 2.5 ms, 0.457 USD/1000; no other point could be chosen, so that nothing was compared; held "
-            "out it seems to miss p95 < 2ms, which is not shown; 1 of 2 points failed; next: try those alone: "
-            "recallbench sweep tune.toml 'my team'",
+            f"Take p1: {WORTH}; 1 of 2 points failed; next: try those alone: recallbench sweep tune.toml 'my team'",
+            "bad",
+        ),
+        (
+            swept(point(), point("p2"), point("p3", failure="the index is gone", passes=False, tuning=None),
+                  choice=choice(shown=False, gain=None, set=["p1", "p2"])),
+            "No point can be chosen: 120 questions can't tell p1 and p2 apart; p1 was seen best; 1 of 3 points failed; "
+            "next: try those alone: recallbench sweep tune.toml 'my team'",
             "bad",
         ),
         (
             swept(choice=choice(chosen=None, why_none="no point keeps every gate; p95 < 2ms turns away 2 of 2")),
-            0,
             "Nothing is chosen: no point keeps every gate; p95 < 2ms turns away 2 of 2; next: weaken the gate that "
             "turns most away, or add points to the file",
             "bad",
@@ -181,27 +168,70 @@ BUSY = {
         (
             swept(point(held_out=None, estimate=held_out(0.95)), point("p2"), split=None,
                   choice=choice(gain=None, gain_low=None, gain_high=None)),
-            0,
-            "Take p1 (set.ef_search = 40): recall_any@10 0.9500 on the questions that chose it, p95 2.5 ms, 0.457 "
-            f"USD/1000; {SHOWN}; no question is held out, so its worth is flattered by the choice; next: "
-            f"measure it on another corpus before you rely on it: {OTHER}",
+            "Take p1: recall_any@10 0.9500 on the questions that chose it; no question is held out; next: "
+            f"{OTHER}",
             "open",
         ),
         (
             swept(split=SPLIT | {"chooses": False}, choice=choice(gain=None)),
-            0,
-            f"{TAKEN}, p95 2.5 ms, 0.457 USD/1000; {SHOWN}; the questions are too few to choose by; next: "
-            f"measure it on another corpus before you rely on it: {OTHER}",
+            f"Take p1: {WORTH}; the questions are too few to choose by; next: {OTHER}",
             "open",
+        ),
+        (
+            swept(choice=choice(gain_low=None, gain_high=None), split=SPLIT | {"held_out_units": 4}, clusters=10),
+            "Take p1: held-out recall_any@10 +0.0500 against the baseline, n 80; 4 clusters held out are too few for "
+            f"an interval; next: {OTHER}",
+            "open",
+        ),
+        (
+            swept(choice=choice(gates=[gate(outcome="inconclusive")])),
+            f"Take p1: {GAIN}; p95 < 2ms is not shown; next: {RUN}",
+            "good",
+        ),
+        (
+            swept(point(), point("p2", dropped_after=40, passes=False)),
+            f"Take p1: {GAIN}; the race told 1 other from it, 95% sure; next: {RUN}",
+            "good",
+        ),
+        (swept(environment={"machine_load": BUSY}),
+            f"Take p1: {GAIN}; the machine was busy, so don't rely on the times; next: {RUN}", "good"),
+        (
+            swept(point(), point("p2", passes=False)),
+            f"Take p1: {GAIN}; no other point could be chosen; next: {RUN}",
+            "good",
         ),
     ],
 )  # fmt: skip
 def test_a_sweep_ends_with_the_point_to_take_and_whether_to_believe_it(
-    document: SweepDocument, combinations: int, text: str, tone: str
+    document: SweepDocument, text: str, tone: str
 ) -> None:
     typed = TypedCommand(("recallbench", "sweep"), (("tune.toml",), ("my team",)))
-    concluded = conclusion(document, ("locomo",), combinations=combinations, command=typed)
+    concluded = conclusion(document, ("locomo",), command=typed)
     assert (str(concluded), concluded.tone) == (text, tone)
+    assert len(text) <= LONGEST
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        choice(gain_low=None, gain_high=None),
+        choice(gain=-0.05, gain_low=-0.1, gain_high=0.02),
+        choice(shown=False, gain_low=None, gain_high=None, set=[f"p{number}" for number in range(11, 25)]),
+        choice(shown=False, set=[], gain=None),
+        choice(gates=[gate(gate="recall_frac@10 >= 0.85", outcome="inconclusive")]),
+        choice(gates=[gate(gate="recall_frac@10 >= 0.85"), gate(), gate()]),
+        choice(gain=None),
+    ],
+)
+def test_the_line_stays_short(chosen: dict[str, Any]) -> None:
+    """The longest names, over clusters of which few are held out."""
+    worth = held_out(0.9).model_copy(update={"measure": "recall_frac@10", "n": 1982})
+    parameters = {"pipeline": "../pipelines/lexical.toml"}
+    best = point("p12", held_out=worth, parameters=parameters, pipeline="", store="bm25")
+    split = SPLIT | {"unit": "cluster", "tuning_units": 12, "held_out_units": 10}
+    document = swept(best, point("p13"), choice=chosen | {"chosen": "p12"}, split=split, clusters=22)
+    told = conclusion(document, ("canary-longmemeval",), Path("examples/sweeps/1-retrieval.toml"))
+    assert len(str(told)) <= LONGEST
 
 
 def test_a_report_that_does_not_know_what_was_typed_says_the_same_command() -> None:
@@ -251,5 +281,3 @@ def test_a_point_of_your_own_data_is_measured_by_evaluate() -> None:
     document = swept(corpus=f"labelled/team@{'0' * 64}")
     command = "recallbench evaluate 'my team' --store pgvector --set ef_search=40"
     assert applied(document, document.points[0], ("my team",), Path("tune.toml")) == command
-    into = applied(document, document.points[0], ("my team",), Path("tune.toml"), "my results")
-    assert into == f"{command} --folder 'my results'"

@@ -116,8 +116,8 @@ def test_a_database_that_is_not_utf8_blocks(dsn: str) -> None:
 def test_a_role_without_rights_blocks(dsn: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("CREATE DATABASE guarded")
-        connection.execute("CREATE ROLE guest LOGIN")
-        guest = make_conninfo(dsn, dbname="guarded", user="guest")
+        connection.execute("CREATE ROLE guest LOGIN PASSWORD 'of-the-role'")
+        guest = make_conninfo(dsn, dbname="guarded", user="guest", password="of-the-role")
         owner = make_conninfo(dsn, dbname="guarded")
         try:
             # As pgvector ships it, a role needs the right to create in the database for the extension as well.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recallbench.cases.case import NOTHING, count
-from recallbench.cli.again import command_again
 from recallbench.cli.measure.score_tables import RenderedComparison, TableOptions, show
+from recallbench.cli.typed_command import typed_command
 from recallbench.errors import InputError, UsageError
 from recallbench.escaping.markdown import opening
+from recallbench.escaping.shell import command
 from recallbench.escaping.terminal import visible
 
 if TYPE_CHECKING:
@@ -60,12 +60,13 @@ def score_files(files: RankingFiles, table: TableOptions) -> int:
     try:
         gold = read_gold(gold_file, keep_going=files.keep_going)
     except InputError as error:
-        if files.gold is None and run_file.is_file() and b"relevant" not in run_file.read_bytes():
+        content = run_file.read_bytes() if run_file.is_file() else b""
+        if files.gold is None and content.strip() and _is_text(content) and b"relevant" not in content:
             raise UsageError(
                 "nothing says what is relevant",
                 expected="--gold FILE, or one JSONL file that holds `relevant` beside `ranked`",
                 found=f"{run_file} alone",
-                remedy=shlex.join(["recallbench", "score", str(run_file), "--gold", "FILE"]),
+                remedy=command("score", run_file, "--gold", "FILE"),
             ) from error
         raise
     texts = {} if files.texts is None else read_texts(files.texts)
@@ -129,19 +130,27 @@ def score_files(files: RankingFiles, table: TableOptions) -> int:
     return 1 if any(side.failed for side in sides) else 0
 
 
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _conclusion(sides: Sequence[_Side], change: Change | None, again: str) -> Conclusion:
     from recallbench.cases.score_conclusion import change_conclusion, score_conclusion
 
     first, second = sides[0], sides[-1]
-    failed = "; ".join(f"{side.path}: {side.failed_in_words()}" for side in sides if side.failed)
+    failed = next((f"{side.path}: {side.failed_in_words()}" for side in sides if side.failed), "")
     if change is not None:
-        return change_conclusion(change, str(first.path), str(second.path), failed, again)
+        return change_conclusion(change, str(first.path), str(second.path), failed)
     return score_conclusion(first.report, failed, again)
 
 
 def _again(files: RankingFiles) -> str:
     """Return the command as `score`, which names its file without an option."""
-    return command_again("score", {"--gold" if files.run is None else "--run": lambda path: [path]})
+    return typed_command().named("score").with_argument("--gold" if files.run is None else "--run").again()
 
 
 @dataclass(frozen=True, slots=True)

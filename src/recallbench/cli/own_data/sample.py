@@ -133,14 +133,13 @@ def _draw(log: RecallLog, n: int, seed: int, save: Path | None, format: Format) 
         # The sample itself is JSON Lines, and alone on stdout.
         conclude(told, sys.stderr if save is None else sys.stdout)
         return 0
-    table = sample_table(drawn)
     document = {
         "by": log.by,
         "recalls": dict(drawn.recalls),
         "drawn": dict(drawn.sample_sizes),
         "queries": [query.record() for query in drawn.queries],
     }
-    show(Printed("A sample of logged recalls", [table], document, told, own_sheet=table), format)
+    show(Printed("A sample of logged recalls", [sample_table(drawn)], document, told), format)
     return 0
 
 
@@ -160,20 +159,12 @@ def _score(
     scores = score(
         log, labels, list(map(parse, measures)), matching, percentiles, allow_random_matches=allow_random_matches
     )
-    below = [
-        *log_scores.matched(scores),
-        *log_scores.intervals(scores),
-        *log_scores.abstention(scores),
-        *scores.notes,
-    ]
-    table = log_scores.table(scores)
     printed = Printed(
         "A log, scored by a sample of it",
-        [table, "", *below],
+        [log_scores.table(scores), "", *log_scores.remarks(scores)],
         scores.model_dump(mode="json"),
         log_scores.conclusion(scores),
         own_markdown=log_scores.markdown(scores),
-        own_sheet=table,
     )
     show(printed, format)
     return 0

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
+from collections.abc import Iterator
 
-from recallbench.compare.conclusions.rules import rules_words
+from recallbench.compare.conclusions.rules import first_not_passed, rules_words
 from recallbench.compare.rules import exit_code, is_lower
-from recallbench.reports.comparison import LEVEL, MeasuredPart, p_text, signed, signed_range
+from recallbench.escaping.shell import command
+from recallbench.reports.comparison import LEVEL, MeasuredPart, p_text
 from recallbench.reports.drift import Drift, pace
 from recallbench.reports.printing.conclusion import Conclusion, Tone
 from recallbench.scoring.trend import FEWEST
@@ -15,9 +16,12 @@ from recallbench.scoring.trend import FEWEST
 def conclude_drift(drift: Drift, *, strict: bool = False, fail_on_trend: bool = False) -> Conclusion:
     """Return the conclusion; the rules, and --fail-on-trend where it was asked for, decide whether it is bad news."""
     failing = (fail_on_trend and drift.fell) or bool(exit_code(drift.conditions, (), strict=strict))
-    rules = rules_words(drift.conditions, strict=strict)
-    happened = f"{drift.measure} {_moved(drift)}" + (f"; {rules}" if rules else "")
-    return Conclusion(happened, _belief(drift), _next(drift, failing, fail_on_trend), _tone(drift, failing))
+    rules, pair = rules_words(drift.conditions, strict=strict), drift.last_against_first
+    if first_not_passed(drift.conditions) is None or pair is None:
+        happened, believed = f"{drift.measure} {_moved(drift)}", next(_doubts(drift), rules)
+    else:
+        happened, believed = f"{rules[0].upper()}{rules[1:]}: {drift.measure}, last against first {_figures(pair)}", ""
+    return Conclusion(happened, believed, _next(drift, failing), _tone(drift, failing))
 
 
 def _moved(drift: Drift) -> str:
@@ -25,7 +29,7 @@ def _moved(drift: Drift) -> str:
     if count == 1:
         return "is of a single result, with nothing to compare it with"
     pair = drift.last_against_first
-    last = "" if pair is None else f", the last result against the first {_figures(pair)}"
+    last = "" if pair is None else f"; last against first {_figures(pair)}"
     if drift.trend.direction in ("falling", "rising"):
         word = "falls" if drift.trend.direction == "falling" else "rises"
         slope = f" by {pace(drift.trend).lstrip('+-')}" if pace(drift.trend) else ""
@@ -34,42 +38,34 @@ def _moved(drift: Drift) -> str:
         return f"is lower in the last of {count} results than in the first: {_figures(pair)}"
     if pair is not None and _is_higher(pair):
         return f"is higher in the last of {count} results than in the first: {_figures(pair)}"
-    if pair is not None and not pair.wins and not pair.losses:
+    if pair is not None and not pair.moved:
         return f"is the same in the last of {count} results as in the first, {pair.n} questions"
     return f"shows no trend over {count} results{last}"
 
 
 def _figures(pair: MeasuredPart) -> str:
-    interval = f" ({signed_range(pair.low, pair.high)})" if pair.low is not None else ""
-    return f"{signed(pair.difference)}{interval}, {pair.n} questions, p {p_text(pair.p)}"
+    return f"{pair.words}, {pair.n} questions, p {p_text(pair.p)}"
 
 
-def _belief(drift: Drift) -> str:
-    pair, told = drift.last_against_first, []
+def _doubts(drift: Drift) -> Iterator[str]:
+    """Yield what keeps anything from being proven, the gravest first."""
+    pair = drift.last_against_first
+    if pair is not None and pair.moved and pair.low is not None:
+        if pair.excludes_0 != (pair.p <= LEVEL):
+            yield "interval and p disagree: both must exclude 0"
+    elif pair is not None and pair.moved and pair.smallest_p > LEVEL:
+        yield f"so few clusters differ that the least p is {p_text(pair.smallest_p)}"
     if drift.trend.direction == "too few" and len(drift.nights) > 1:
-        told.append(f"fewer than {FEWEST} results show no trend")
-    if pair is not None and pair.low is not None and pair.high is not None and (pair.wins or pair.losses):
-        apart = not pair.low <= 0 <= pair.high
-        if apart != (pair.p <= LEVEL):
-            excludes = "the interval excludes 0, the p does not" if apart else "the p excludes chance, the interval not"
-            told.append(f"{excludes}: both must, so that nothing is called proven")
-    elif pair is not None and pair.smallest_p > LEVEL and (pair.wins or pair.losses):
-        told.append(
-            f"no difference could be shown: so few clusters differ that the least p is {p_text(pair.smallest_p)}"
-        )
+        yield f"fewer than {FEWEST} results show no trend"
     if drift.left_out:
-        told.append(f"{len(drift.left_out)} left out: the lines above say why")
-    return "; ".join(told)
+        yield f"{len(drift.left_out)} left out: the lines above say why"
 
 
-def _next(drift: Drift, failing: bool, fail_on_trend: bool) -> str:
-    first, last = (shlex.quote(drift.nights[i].folder) for i in (0, -1))
+def _next(drift: Drift, failing: bool) -> str:
     if len(drift.nights) == 1:
         return "measure again, and follow it from there"
-    if drift.fell or failing:
-        exits = "" if failing or fail_on_trend else "; with --fail-on-trend this exits 1"
-        return f"recallbench compare {first} {last}, to see what changed{exits}"
-    return ""
+    moved = drift.fell or failing
+    return command("compare", drift.nights[0].folder, drift.nights[-1].folder) if moved else ""
 
 
 def _is_higher(pair: MeasuredPart) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
 from recallbench.compare.fitted.file import FittedResult
+from recallbench.compare.gate_command import gate_command
 from recallbench.reports.cells import figure, interval
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.table import Part, Table
@@ -47,11 +47,10 @@ def conclude_fitting(results: Sequence[FittedResult], file: str) -> Conclusion:
         return Conclusion(
             happened,
             "; ".join(filter(None, (UNSEEN, assumed))),
-            f"measure with {more}, move {file} away, and recallbench gate --init again",
+            f"measure with {more}, move {file} away, and {gate_command(file, '--init')} again",
             tone="bad",
         )
-    config = "" if file == "recallbench.toml" else f" --config {shlex.quote(file)}"
-    return Conclusion(happened, assumed, f"recallbench gate{config}")
+    return Conclusion(happened, assumed, gate_command(file))
 
 
 def _words(each: FittedResult) -> str:

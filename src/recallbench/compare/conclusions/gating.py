@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
+from recallbench.compare.gate_command import gate_command
+from recallbench.escaping.shell import command
 from recallbench.reports.printing.conclusion import Conclusion, Tone
 from recallbench.reports.thresholds import (
     REACHES,
@@ -20,9 +21,6 @@ from recallbench.reports.thresholds import (
 )
 from recallbench.results.metrics import OVERALL
 
-NAMED = 2
-"""How many thresholds the line names; the table has them all."""
-
 
 def conclude_gate(gating: Gating, file: str) -> Conclusion:
     """Return the conclusion; `file` is the settings file, as it was named."""
@@ -32,24 +30,21 @@ def conclude_gate(gating: Gating, file: str) -> Conclusion:
     untold = [part for part in gating.thresholds if state_of(part) == UNTOLD]
     chosen = out or short or untold
     several = len(gating.results) > 1
-    named = [_named(part, several) for part in chosen[:NAMED]]
-    more = f" and {len(chosen) - NAMED} more" if len(chosen) > NAMED else ""
-    happened = f"{text[0].upper()}{text[1:]}{': ' if named else ''}{', '.join(named)}{more}"
+    first = f": {_named(chosen[0], several)}" if chosen else ""
+    happened = f"{text[0].upper()}{text[1:]}{first}"
     return Conclusion(happened, _belief(short, untold), _next(gating, file, out, short, untold), _tone(gating))
 
 
-def conclude_update(stored: Sequence[str]) -> Conclusion:
-    """Return the conclusion of storing the baselines of these results."""
+def conclude_update(stored: Sequence[str], file: str) -> Conclusion:
+    """Return the conclusion of storing the baselines of these results; `file` is the settings file, as it was named."""
     whose = f"of {' and '.join(stored)} is" if len(stored) == 1 else f"of {', '.join(stored)} are"
-    return Conclusion(
-        f"The baseline{'' if len(stored) == 1 else 's'} {whose} stored", next="commit it, then: recallbench gate"
-    )
+    happened = f"The baseline{'' if len(stored) == 1 else 's'} {whose} stored"
+    return Conclusion(happened, next=f"commit it, then: {gate_command(file)}")
 
 
 def _named(part: GateThreshold, several: bool) -> str:
-    where = " ".join(
-        word for word in (part.result if several else "", part.part if part.part != OVERALL else "") if word
-    )
+    # Of several results the table says in which part.
+    where = part.result if several else part.part if part.part != OVERALL else ""
     what = f"{where}: {required(part)}" if where else required(part)
     if part.observed is None:
         return what
@@ -61,15 +56,11 @@ def _named(part: GateThreshold, several: bool) -> str:
 
 
 def _belief(short: Sequence[GateThreshold], untold: Sequence[GateThreshold]) -> str:
-    told = []
-    if short and all(REACHES in part.note for part in short):
-        told.append("the interval reaches what is required: so few questions can't tell whether it really falls short")
-    elif short and any(REACHES in part.note for part in short):
-        told.append("some intervals reach what is required: the table says which")
-    if untold:
-        fails = any(part.fails for part in untold)
-        told.append("what can't be told fails here" if fails else "what can't be told fails only with strict = true")
-    return "; ".join(told)
+    if short:
+        return "its interval reaches that" if REACHES in short[0].note else ""
+    if not untold:
+        return ""
+    return "that fails " + ("here" if any(part.fails for part in untold) else "only with strict = true")
 
 
 def _next(
@@ -87,17 +78,16 @@ def _next(
     if short:
         return _look_at(short[0], of[short[0].result])
     if untold and all(part.what == "drops" for part in untold):
-        return "ask more questions, or allow a larger drop"
+        return "ask more questions"
     return "read the notes above: they say what is lacking" if untold else ""
 
 
 def _look_at(part: GateThreshold, result: ResultPart) -> str:
-    folder = shlex.quote(result.folder)
     if part.what == "audit":
-        return f"recallbench audit {folder}"
+        return command("audit", result.folder)
     if result.baseline is not None and part.what not in ("p95_ms", "p95_ratio", "p95_at_load"):
-        return f"recallbench compare {shlex.quote(result.baseline)} {folder}, to see what changed"
-    return f"recallbench report {folder}, to see what it missed"
+        return command("compare", result.baseline, result.folder)
+    return command("report", result.folder)
 
 
 def _tone(gating: Gating) -> Tone:

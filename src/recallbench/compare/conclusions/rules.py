@@ -7,12 +7,21 @@ from collections.abc import Sequence
 from recallbench.reports.comparison import ConditionPart
 
 
+def first_not_passed(conditions: Sequence[ConditionPart]) -> ConditionPart | None:
+    """Return the first rule that fails, else the first that is inconclusive; None where all pass."""
+    return next((rule for word in ("fails", "inconclusive") for rule in conditions if rule.outcome == word), None)
+
+
 def rules_words(conditions: Sequence[ConditionPart], *, strict: bool) -> str:
-    """Return which rules fail or are inconclusive, or that all pass; empty where none was named."""
-    failed, open_ = ([rule for rule in conditions if rule.outcome == word] for word in ("fails", "inconclusive"))
-    told = [f"the rule '{rule.condition}' fails ({rule.reason})" for rule in failed]
+    """Return the first rule that fails or is inconclusive, or that all pass; empty where none was named."""
+    if not conditions:
+        return ""
+    first = first_not_passed(conditions)
+    if first is None:
+        return "the rule passes" if len(conditions) == 1 else f"all {len(conditions)} rules pass"
+    others = sum(rule.outcome != "passes" for rule in conditions) - 1
+    if first.outcome == "fails":
+        more = f", and {others} more {'does' if others == 1 else 'do'} not pass" if others else ""
+        return f"the rule '{first.condition}' fails{more}"
     forbidden = "which --strict forbids" if strict else "which fails only with --strict"
-    told += [f"the rule '{rule.condition}' is inconclusive ({rule.reason}), {forbidden}" for rule in open_]
-    if conditions and not told:
-        told = ["the rule passes" if len(conditions) == 1 else f"all {len(conditions)} rules pass"]
-    return "; ".join(told)
+    return f"the rule '{first.condition}' is inconclusive, {forbidden}"

@@ -217,7 +217,8 @@ def _question(
             actual = f"{id}, which {nothing} has" if elsewhere is None else f"{id}, which is in scope {elsewhere}"
             if judgements is not None:
                 actual += f" ({judgements.parent.name}/{judgements.name}, line {line_of(judgements, label.id, id)})"
-            raise reader.refusal("relevant", f"ids of documents in scope {label.scope}", actual)
+            wanted = f"ids in {DOCUMENTS}" if label.scope == EVERYWHERE else f"ids of documents in scope {label.scope}"
+            raise reader.refusal("relevant", wanted, actual)
     graded = {known[id]: grade for id, grade in label.grades.items() if grade > 0}
     abstention = label.kind == "abstention"
     if by_text and abstention != (not label.expected):
@@ -229,7 +230,7 @@ def _question(
     if bool(graded) == abstention and (abstention or not by_text):
         expected = "no relevant id" if abstention else "at least one relevant id, or kind abstention"
         remedy = "--match tokens matches by the expected text" if label.expected and not abstention else ""
-        actual = f"{len(graded)} with kind {label.kind}"
+        actual = f"{len(graded)} with kind {label.kind}" if graded else "none"
         if not abstention and "relevant" not in label.fields:
             actual += misspelling_hint(label.fields, "relevant")
         raise reader.refusal("relevant", expected, actual, remedy)

@@ -60,6 +60,13 @@ def files_of(folder: Path, split: str | None = None, *, by_text: bool = False, i
                 remedy="move one of them away",
             )
         return Files({DOCUMENTS: documents, SHORT: folder / SHORT})
+    if (folder / SHORT).is_file() and not (folder / QUERIES).is_file():
+        raise UsageError(
+            f"{folder} has no splits",
+            expected=f"no --split: all its questions are in {SHORT}",
+            found=f"--split {split}",
+            remedy="leave --split out, and out of RECALLBENCH_SPLIT and the settings file",
+        )
     if not (folder / QUERIES).is_file():
         raise _missing(folder, f"{QUERIES} (or {SHORT})")
     judged = {path.stem: path for path in sorted((folder / JUDGEMENTS).glob("*.tsv"))}
@@ -138,7 +145,8 @@ def _all_documents(files: Files, corpus: str) -> Iterator[Document]:
         id = _id(record, "_id", reader)
         scope = _scope(record, reader)
         if (scope, id) in seen:
-            raise reader.refusal("_id", f"each id once in scope {scope}", f"{id}, as on line {seen[scope, id]}")
+            once = "each id once" if scope == EVERYWHERE else f"each id once in scope {scope}"
+            raise reader.refusal("_id", once, f"{id}, as on line {seen[scope, id]}")
         seen[scope, id] = number
         title = str(record.get("title") or "")
         body = reader.storable("text", reader.string(record, "text"))
@@ -169,7 +177,7 @@ def _short_form(path: Path, corpus: str) -> Iterator[LabelledQuery]:
     for number, record in objects(path):
         reader = FieldReader(corpus, path.name, f"line {number}")
         line, own = f"q{number}", record.get("query_id") or record.get("_id")
-        id = str(own or _other_id(record, seen) or line)
+        id = str(own or other_id(record, seen) or line)
         if id.split() != [id] or id in seen:
             raise reader.refusal("query_id", "an id without blanks that no other query has", describe(id))
         seen.add(id)
@@ -179,7 +187,7 @@ def _short_form(path: Path, corpus: str) -> Iterator[LabelledQuery]:
         yield label if own else replace(label, name=label.text if id == line else "", line=line)
 
 
-def _other_id(record: dict[str, Any], seen: Collection[str]) -> str:
+def other_id(record: Mapping[str, Any], seen: Collection[str]) -> str:
     """Return the id of another name that a query has; empty where it can be none. Earlier releases passed it over."""
     other = record.get("id", record.get("qid"))
     id = str(other) if isinstance(other, (str, int)) and not isinstance(other, bool) else ""
@@ -301,10 +309,20 @@ def _importance(record: dict[str, Any], reader: FieldReader) -> float:
 
 
 def _missing(folder: Path, name: str) -> InputError:
-    there = ", ".join(sorted(path.name for path in folder.iterdir())[:8]) if folder.is_dir() else "no such folder"
+    if not folder.is_dir():
+        return InputError(
+            f"{folder} is a file" if folder.exists() else f"there is no folder {folder}",
+            expected=f"the folder of a set of your own: {DOCUMENTS} with {SHORT}, or with {QUERIES} and {JUDGEMENTS}/",
+            found="a file" if folder.exists() else "nothing",
+            remedy="name the folder that the file lies in"
+            if folder.exists()
+            else "check the path; docs/own-data.md shows the files of a set",
+        )
+    there = ", ".join(sorted(path.name for path in folder.iterdir())[:8])
     return InputError(
         f"{folder} is no set of questions and answers: {name} is missing",
         expected=f"{DOCUMENTS} with {SHORT}, or with {QUERIES} and {JUDGEMENTS}/<split>.tsv",
         found=there or "an empty folder",
-        remedy="`recallbench label` makes a set; docs/own-data.md shows its files",
+        remedy=f'a line of {DOCUMENTS} is {{"_id": "d1", "text": "…"}}, one of {SHORT} '
+        '{"query": "…", "relevant": ["d1"]}; `recallbench label` writes the second',
     )

@@ -9,6 +9,7 @@ from recallbench.exports.export_target import Exported, ExportRequest, ExportTar
 from recallbench.exports.grafana.dashboard import dashboard
 from recallbench.exports.grafana.panels import PANELS
 from recallbench.exports.history.migrations import SCHEMA
+from recallbench.reports.printing.conclusion import Conclusion
 
 
 class GrafanaTarget(ExportTarget):
@@ -25,9 +26,10 @@ class GrafanaTarget(ExportTarget):
 
     def export(self, request: ExportRequest) -> Exported:
         return Exported(
-            [
-                f"a dashboard of {len(PANELS)} panels, which read the tables that `recallbench export postgres` fills",
-                "next: in Grafana, Dashboards > New > Import, and choose the PostgreSQL data source of that database",
-            ],
+            Conclusion(
+                f"A dashboard of {len(PANELS)} panels",
+                "it reads the tables that `recallbench export postgres` fills",
+                "in Grafana, Dashboards > New > Import, with the PostgreSQL data source of that database",
+            ),
             document=json_text(dashboard(), 1) + "\n",
         )

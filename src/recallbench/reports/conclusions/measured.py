@@ -9,14 +9,15 @@ from pathlib import Path
 
 from recallbench.corpora.labelled_sets.set_name import is_set_name, plain_names
 from recallbench.corpora.registry import CORPORA
+from recallbench.escaping.shell import command
 from recallbench.escaping.terminal import shortened
 from recallbench.reports.cells import figure, share, system
 from recallbench.reports.conclusions.labels import mattering, of_protocol
-from recallbench.reports.conclusions.names import listed
 from recallbench.reports.printing.conclusion import Conclusion, Tone
 from recallbench.reports.result_page import PAGE
 from recallbench.reports.summary import leading
-from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
+from recallbench.results.metrics import EstimatePart, Metrics
+from recallbench.results.sets.asked_depth import AskedDepth
 from recallbench.scoring.intervals import is_too_short
 
 FEW = 30
@@ -28,8 +29,9 @@ SATURATED = 0.1
 LONGEST = 60
 """Characters of a system's name."""
 UNTOUCHED = "nothing in the run speaks against it"
-CITABLE = f"{UNTOUCHED}; to be cited it must be committed"
-"""What is said of a result that nobody has a doubt of, and of one that the protocol speaks of."""
+"""What is said of a result that nobody has a doubt of."""
+MOST = 2
+"""Corpora whose figures the line over several has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,8 @@ class Measured:
     """Questions that failed when they were timed."""
     stale: str = ""
     """Why questions or labels are too old, in words; empty where they are not."""
+    asked: AskedDepth | None = None
+    """The figure at the k that was asked for, which then decides; None for that of the headline."""
 
     @property
     def name(self) -> str:
@@ -53,9 +57,10 @@ class Measured:
         return plain_names(self.metrics.corpus.name)
 
     @property
-    def quoted(self) -> str:
-        """The folder as a shell takes it."""
-        return shlex.quote(str(self.folder))
+    def estimate(self) -> EstimatePart | None:
+        """The figure that answers; None where nothing was asked that has anything to find."""
+        estimate = leading(self.metrics) if self.asked is None else self.asked.estimate
+        return None if estimate is None or estimate.value is None else estimate
 
 
 def conclude_measured(measured: Measured) -> Conclusion:
@@ -63,9 +68,12 @@ def conclude_measured(measured: Measured) -> Conclusion:
     metrics = measured.metrics
     doubt, tone = _doubt(measured)
     if of_protocol(metrics.corpus.name, metrics.store.name) and tone == "good":
-        return Conclusion(_found(metrics), CITABLE, f"commit it, then recallbench audit {measured.quoted}", tone)
-    then = f"{_opened(measured)}; to compare: recallbench compare OTHER {measured.quoted}"
-    return Conclusion(_found(metrics), doubt, then, tone)
+        then = f"commit it, then {command('audit', measured.folder)}"
+    elif _failing_gate(metrics):
+        then = command("audit", measured.folder)
+    else:
+        then = _opened(measured)
+    return Conclusion(_found(measured), doubt, then, tone)
 
 
 def conclude_several(
@@ -76,23 +84,23 @@ def conclude_several(
     `ranked` says who of several stores on one corpus is first; nothing does where there are several corpora.
     """
     whole = len(results) + len(failed)
-    broken = f"{len(failed)} of {whole} runs failed: {listed([shortened(name) for name in failed])}" if failed else ""
+    broken = f"{len(failed)} of {whole} runs failed" if failed else ""
     if not results:
-        return Conclusion(f"All {whole} runs failed: {listed(list(failed))}", tone="bad")
+        return Conclusion(f"All {whole} runs failed, each with the reason above", tone="bad")
     if len(results) == 1:
         only = conclude_measured(results[0])
         return Conclusion(only.happened, broken or only.belief, only.next, "bad" if failed else only.tone)
     doubts = [(each, *_doubt(each)) for each in results]
     first = next((doubt for grave in ("bad", "open") for doubt in doubts if doubt[2] == grave), None)
-    belief = UNTOUCHED if first is None else _of(first[0], first[1])
     tone: Tone = "bad" if failed else "good" if first is None else first[2]
     if ranked is None:
-        return Conclusion(_over_corpora(results), broken or belief, _opened(results[0]), tone)
-    if tone == "good":
-        # Where nobody is told apart, that is what has to be said.
-        tone, belief = ranked.tone, belief if ranked.tone == "good" else ""
-    told = "; ".join(filter(None, (ranked.belief, broken or belief)))
-    return Conclusion(ranked.happened, told, f"recallbench table {' '.join(each.quoted for each in results)}", tone)
+        doubt = UNTOUCHED if first is None else f"{first[0].name}: {first[1].partition('; ')[0]}"
+        return Conclusion(_over_corpora(results), broken or doubt, _opened(results[0]), tone)
+    # Where nobody is told apart, that is what has to be said.
+    doubt = ranked.belief if first is None else f"{_system(first[0].metrics)}: {first[1]}"
+    tone = ranked.tone if tone == "good" else tone
+    then = command("table", *(each.folder for each in results))
+    return Conclusion(ranked.happened, broken or doubt, then, tone)
 
 
 def counted(questions: int) -> str:
@@ -113,14 +121,13 @@ def _opened(measured: Measured) -> str:
     return f"open {shlex.quote(str(measured.folder / PAGE))}"
 
 
-def _found(metrics: Metrics) -> str:
-    estimate = leading(metrics)
-    if estimate is None or estimate.value is None:
+def _found(measured: Measured) -> str:
+    metrics, estimate = measured.metrics, measured.estimate
+    if estimate is None:
         return f"{_system(metrics)} was asked nothing that has anything to find"
-    return (
-        f"{_system(metrics)} finds a right {segment_word(metrics)} {_among(estimate)} for {share(estimate.value)} of "
-        f"{counted(estimate.n)} ({_figures(metrics, estimate)})"
-    )
+    found = f"{_system(metrics)} finds a right {segment_word(metrics)} {_among(estimate)}"
+    figures = "" if estimate.saturated == 1 else f" ({_figures(measured, estimate)})"
+    return f"{found} for {share(estimate.value)} of {counted(estimate.n)}{figures}"
 
 
 def _system(metrics: Metrics) -> str:
@@ -132,30 +139,28 @@ def _among(estimate: EstimatePart) -> str:
     return "as the first hit" if k == "1" else f"among the first {k}"
 
 
-def _figures(metrics: Metrics, estimate: EstimatePart) -> str:
+def _figures(measured: Measured, estimate: EstimatePart) -> str:
+    metrics = measured.metrics
     bounds = "" if estimate.low is None else f", {figure(estimate.low)} to {figure(estimate.high)}"
-    beside = [f"chance {figure(estimate.chance)}"] if estimate.chance is not None else []
-    bm25 = next((part.value for part in metrics.control_bm25[OVERALL] if part.measure == estimate.measure), None)
-    beside += [f"BM25 {figure(bm25)}"] if bm25 is not None and system(metrics) != "bm25" else []
-    return f"{estimate.measure} {figure(estimate.value)}{bounds}" + (f"; {', '.join(beside)}" if beside else "")
+    bm25 = metrics.bm25(estimate.measure) if measured.asked is None else measured.asked.bm25
+    beside = f"; BM25 {figure(bm25)}" if bm25 is not None and system(metrics) != "bm25" else ""
+    return f"{estimate.measure} {figure(estimate.value)}{bounds}{beside}"
 
 
 def _over_corpora(results: Sequence[Measured]) -> str:
     stores = {_system(each.metrics) for each in results}
     single = stores.pop() if len(stores) == 1 else ""
-    found = []
-    for each in results:
+    found: list[str] = []
+    for each in results[:MOST]:
         estimate = leading(each.metrics)
         if estimate is None or estimate.value is None:
             found.append(f"nothing to find on {each.name}")
         else:
             by = "" if single else f" by {_system(each.metrics)}"
-            found.append(f"{share(estimate.value)} of {counted(estimate.n)} on {each.name}{by}")
-    return f"{single or 'The stores'} {'finds' if single else 'find'} a right hit for {', '.join(found)}"
-
-
-def _of(measured: Measured, doubt: str) -> str:
-    return f"{measured.name}, {_system(measured.metrics)}: {doubt}"
+            questions = str(estimate.n) if found else counted(estimate.n)
+            found.append(f"{share(estimate.value)} of {questions} on {each.name}{by}")
+    more = f" and {len(results) - MOST} more" if len(results) > MOST else ""
+    return f"{single or 'The stores'} {'finds' if single else 'find'} a right hit for {', '.join(found)}{more}"
 
 
 def _doubt(measured: Measured) -> tuple[str, Tone]:
@@ -171,26 +176,24 @@ def _doubts(measured: Measured) -> Iterator[tuple[str, Tone]]:
         yield f"{count} as the worst answer", "bad"
     if measured.untimed:
         yield f"{counted(measured.untimed)} failed when timed", "bad"
-    for gate in metrics.gates:
-        if gate.status in ("fail", "cannot-tell"):
-            why = shortened(gate_words(gate.observed), 80)
-            yield f"not to be relied on: the protocol's gate on {gate.name} fails ({why})", "bad"
+    if gate := _failing_gate(metrics):
+        yield f"the protocol's gate on {gate} fails", "bad"
     if measured.busy and measured.busy_counts:
         yield "the machine was not quiet, as it was asked to be", "bad"
     for detail in mattering(metrics.deviations):
-        yield detail, "open"
-    if (estimate := leading(metrics)) is not None and estimate.value is not None:
+        yield shortened(detail, LONGEST), "open"
+    if (estimate := measured.estimate) is not None:
         yield from _doubts_of_figure(metrics, estimate)
     if measured.stale:
         yield measured.stale, "open"
     if measured.busy:
-        yield "the machine had other load, so its times tell little", "open"
+        yield "the machine was busy, so its times tell little", "open"
 
 
 def _doubts_of_figure(metrics: Metrics, estimate: EstimatePart) -> Iterator[tuple[str, Tone]]:
     value, chance, retrieval = estimate.value or 0.0, estimate.chance, metrics.retrieval
     if estimate.saturated == 1:
-        yield f"any order would, since no question has more to find in{_of_order(metrics)}", "open"
+        yield f"any order would: so few are there{_of_order(metrics)}", "open"
         return
     if chance is not None and (value if estimate.low is None else estimate.low) <= chance:
         yield "that is no more than chance would find", "open" if value > chance else "bad"
@@ -199,9 +202,9 @@ def _doubts_of_figure(metrics: Metrics, estimate: EstimatePart) -> Iterator[tupl
     if estimate.n < FEW:
         yield f"{counted(estimate.n)} {'is' if estimate.n == 1 else 'are'} too few to rely on", "open"
     elif estimate.low is not None and estimate.high is not None and estimate.high - estimate.low > WIDE:
-        yield f"{estimate.n} questions leave it open between {share(estimate.low)} and {share(estimate.high)}", "open"
+        yield "the interval is too wide to rely on", "open"
     if (estimate.saturated or 0.0) >= SATURATED:
-        yield f"for {share(estimate.saturated)} of them any order would: they have no more to find in", "open"
+        yield f"for {share(estimate.saturated)} of them any order would do", "open"
     if is_too_short(estimate.value, estimate.design_effect):
         yield "its interval is too short: few conversations decide", "open"
 
@@ -213,6 +216,11 @@ def _of_order(metrics: Metrics) -> str:
         return ""
     e = ordered.estimate
     return f"; {ordered.protocol_name} tells more: {figure(e.value)} against {figure(e.chance)} by chance"
+
+
+def _failing_gate(metrics: Metrics) -> str:
+    """Return the first gate of the protocol that does not hold; empty where none is in doubt."""
+    return next((gate.name for gate in metrics.gates if gate.status in ("fail", "cannot-tell")), "")
 
 
 def gate_words(observed: str) -> str:

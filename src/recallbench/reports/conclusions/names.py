@@ -7,7 +7,7 @@ from collections.abc import Sequence
 NAMED = 3
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], most: int = NAMED) -> str:
     """Return the first names, and how many more there are."""
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

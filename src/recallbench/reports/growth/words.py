@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from recallbench.corpora.labelled_sets.set_name import plain_names
-from recallbench.escaping.markdown import Markup, opening
+from recallbench.escaping.markdown import Markup
 from recallbench.reports.cells import figure, interval
+from recallbench.reports.comparison import LEVEL
 from recallbench.reports.growth.document import Growth
 from recallbench.reports.returned import returned_sentences
 from recallbench.reports.table import Table
+from recallbench.scoring.quantiles import fewest_for_bound
 
 
 def table(growth: Growth) -> Table:
@@ -67,9 +69,14 @@ def notes(growth: Growth) -> list[str]:
         f"distractors: {growth.distractors}, seed {growth.seed}.",
         f"Chance is that of {growth.sizes[0].estimates[0].measure}. Times are those of {sampled} warm queries, one by "
         "one, end to end, on this machine, percentiles are nearest ranks: compare them within this table.",
+        *_bounds(growth),
     ]
 
 
-def markdown(growth: Growth) -> str:
-    """Return the table with its notes."""
-    return "\n\n".join(["\n".join(table(growth).markdown()), *map(opening, notes(growth))]) + "\n"
+def _bounds(growth: Growth) -> list[str]:
+    """Return what so few questions or queries can't tell."""
+    sampled, least, change = growth.sizes[0].queries, fewest_for_bound(0.95), growth.change
+    few = [f"A p95 of {sampled} queries has no upper bound: that takes {least}."] if 0 < sampled < least else []
+    if change is None or change.p <= LEVEL or change.detectable is None:
+        return few
+    return [*few, f"A change of {figure(change.detectable)} would be found four times in five."]

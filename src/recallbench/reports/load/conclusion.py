@@ -1,110 +1,137 @@
-"""How a latency study ends: where a store saturates, what callers wait, and whether one can believe it."""
+"""How a latency study ends: what saturates where, what callers wait, and whether one can believe it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from shlex import quote
 
-from recallbench.reports.cells import milliseconds, rate
+from recallbench.escaping import shell
+from recallbench.escaping.terminal import shortened
+from recallbench.reports.cells import rate
 from recallbench.reports.load.next_levels import TYPICAL, next_levels, opened_of, stated_command, usable, why_untold
 from recallbench.reports.load.tables import percentile
-from recallbench.reports.load.words import at_size, of_side, undercut
+from recallbench.reports.load.words import undercut
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.printing.deciding import deciding
 from recallbench.reports.printing.typed_command import TypedCommand
-from recallbench.results.load.levels import LatencyDocument, LevelPart, SaturationPart
+from recallbench.results.load.levels import LatencyDocument, SaturationPart
 from recallbench.scoring.paired import holm
 
 
 def conclusion(
     document: LatencyDocument, folder: Path | None = None, command: TypedCommand | None = None
 ) -> Conclusion:
-    """Return what saturates where, what callers wait at a typical rate, and what to do.
+    """Return what saturates where and what callers wait at a typical rate, the first reason to doubt it, what to do.
 
-    `folder` holds the study, and `command` is what was typed; without it the next one has corpus and store alone.
+    Of several sizes it is told of the largest; the tables have the others. `folder` holds the study, and `command` is
+    what was typed; without it the next one has corpus and store alone.
     """
-    void = [row for row in document.rows if row.void]
-    unquiet = [row for row in document.rows if not row.machine.quiet]
-    opened = [row for row in document.rows if row.rate is not None]
-    impossible = any(undercut(document, part) is not None for part in document.round_trips)
     untold = [part for part in document.saturation if opened_of(document, part) and not usable(document, part)]
-    if impossible:
-        then = "look whether answers are kept in this process: they come faster than a round trip without work"
+    if _impossible(document):
+        then = "look whether they are kept in this process"
     else:
-        place = "DIR" if folder is None else quote(str(folder))
         again = next_levels(document, untold, command or stated_command(document))
-        then = again or f"hold that p95 in CI: recallbench gate --latency {place}"
-    ended = [] if document.finished else [f"Ended early ({document.why_ended}), the levels above are whole"]
-    found = [told for part in document.saturation for told in _saturation(document, part)]
-    sure = document.finished and opened and not (void or unquiet or impossible or untold)
-    believed = _believed(document, void, unquiet, opened)
-    if untold and not (void or unquiet):
-        believed = "so what callers wait at a usual load is not known"
+        then = again or f"hold it in CI: {shell.command('gate', '--latency', folder or 'DIR')}"
+    if not document.finished:
+        ended = f"Ended early ({shortened(document.why_ended, 80)})"
+        return Conclusion(ended, "what was measured until then is whole", then, tone="open")
+    doubts = list(_doubts(document, untold))
+    relied = not (untold or any(not row.machine.quiet for row in document.rows))
+    found = [*_capacities(document), *(_waited(document) if relied else [])]
+    happened = "; ".join(found) or "Nothing was measured whole"
     return Conclusion(
-        "; ".join([*ended, *found, *_decided(document)]) or "Nothing was measured whole",
-        "these can't be the times of the store" if impossible else believed,
-        then,
-        tone="good" if sure else "open",
+        happened, next(iter(doubts), "nothing disturbed these times"), then, tone="open" if doubts else "good"
     )
 
 
-def _saturation(document: LatencyDocument, part: SaturationPart) -> list[str]:
-    """Return where a system saturates, what callers wait at a rate that it keeps up with, and which is too much."""
+def _largest(document: LatencyDocument) -> list[SaturationPart]:
+    """Return what is known of each system at the largest size."""
+    size = max((part.size for part in document.saturation), default=1)
+    return [part for part in document.saturation if part.size == size]
+
+
+def _capacities(document: LatencyDocument) -> list[str]:
+    """Return how many answers a second each system gives; of one alone, whether it could give more."""
+    parts = _largest(document)
+    if not parts:
+        return []
+    sizes = sorted({part.size for part in document.saturation})
+    at = f"At {sizes[-1]}x " if len(sizes) > 1 else ""
+    if len(parts) > 1:
+        first, *others = (f"{part.side} {{}}{rate(part.rate)}{{}}" for part in parts)
+        told = [first.format("gives ", " answers a second"), *(other.format("", "") for other in others)]
+        return [at + ", ".join(told)]
+    (part,) = parts
     clients = f"{part.clients} client{'s' if part.clients > 1 else ''}"
-    name, where = of_side(document, part.side) or "The store ", at_size(document, part.size)
-    if part.reached:
-        told = [f"{name}saturates{where} at {clients} with {rate(part.rate)} answers a second"]
-    else:
-        why = "one client asks alone" if part.why_alone else "more were not tried"
-        told = [f"{name}gives{where} {rate(part.rate)} answers a second to {clients}, {why}"]
-    rows = opened_of(document, part)
-    if not rows:
-        return told
-    known = usable(document, part)
+    store = f"{at}the store" if at else "The store"
+    smallest = f", at {sizes[0]}x {rate(document.saturation[0].rate)}" if at else ""
+    if not part.reached:
+        why = f", {shortened(part.why_no_more, 80)}" if part.why_no_more else ""
+        return [f"{store} gives {rate(part.rate)} answers a second to {clients}{why}{smallest}"]
+    return [f"{store} saturates at {rate(part.rate)} answers a second ({clients}){smallest}"]
+
+
+def _waited(document: LatencyDocument) -> list[str]:
+    """Return what callers wait at a typical rate; of two systems, which of them is shown to be slower there."""
+    parts = _largest(document)
+    if len(parts) > 1:
+        return _slower(document, parts)
+    known = [row for part in parts for row in usable(document, part)]
     if not known:
-        return [*told, f"no p95 can be told: {why_untold(document, part)}"]
+        return []
     row = min(known, key=lambda row: abs((row.utilisation or 0.0) - TYPICAL))
-    beyond = [each for each in rows if each.saturated]
-    least = [f"{rate(min(each.rate or 0.0 for each in beyond))} a second is more than it answers"] if beyond else []
-    of_that = f" ({row.utilisation:.0%} of that)" if row.utilisation is not None else ""
-    return [*told, f"at {rate(row.rate)} a second{of_that} p95 is {percentile(row.p95)} ms", *least]
+    return [f"at {rate(row.rate)} a second p95 is {percentile(row.p95)} ms"]
 
 
-def _decided(document: LatencyDocument) -> list[str]:
-    """Return at which rates one of two systems is shown to be slower; what is disturbed is said of them all."""
+def _slower(document: LatencyDocument, parts: Sequence[SaturationPart]) -> list[str]:
+    opened = [found for found in document.differences if found.rate is not None and found.percentile == "p95"]
+    if not opened:
+        return []
+    corrected = holm([found.p for found in opened])
+    shown = [(found, p) for found, p in zip(opened, corrected, strict=True) if p <= 0.05]
+    if not shown:
+        return ["their p95 is not shown to differ"]
+    capacity = min(part.rate for part in parts)
+    found, p = min(shown, key=lambda pair: abs((pair[0].rate or 0.0) / capacity - TYPICAL))
+    slower = "B" if found.difference > 0 else "A"
+    between = ""
+    if found.low is not None and found.high is not None and found.low * found.high > 0:
+        low, high = sorted((abs(found.low), abs(found.high)))
+        between = f" ({low:.3g} to {high:.3g})"
+    elsewhere = "" if len({each.difference > 0 for each, _ in shown}) == 1 else " and faster at another"
+    return [
+        f"{slower} is slower at {rate(found.rate)} a second{elsewhere}: p95 by {abs(found.difference):.3g}{between} "
+        f"ms, p {p:.3f} (Holm)"
+    ]
+
+
+def _impossible(document: LatencyDocument) -> bool:
+    return any(undercut(document, part) is not None for part in document.round_trips)
+
+
+def _doubts(document: LatencyDocument, untold: Sequence[SaturationPart]) -> Iterator[str]:
+    """Yield the reasons not to rely on the times, the gravest first."""
+    total = len(document.rows)
+    if _impossible(document):
+        yield "answers come faster than a round trip without work"
+    if untold:
+        yield f"no p95 can be told: {why_untold(document, untold[0])}"
+    if any(not row.machine.quiet for row in document.rows):
+        yield "the machine was busy, so don't rely on the times"
+    if void := sum(row.void for row in document.rows):
+        yield f"{void} of {total} levels {'is' if void == 1 else 'are'} void"
+    opened = [row for row in document.rows if row.rate is not None]
+    if not opened:
+        yield "what callers wait while others ask too is not known"
+    yield from _disagreement(document)
+    if opened and not any(row.machine.others is not None for row in document.rows):
+        yield "this system does not tell what else the machine did"
+
+
+def _disagreement(document: LatencyDocument) -> Iterator[str]:
+    """Yield which of interval and p decides at a rate where they disagree."""
     opened = [found for found in document.differences if found.rate is not None and found.percentile == "p95"]
     corrected = holm([found.p for found in opened])
-    loops = f"Holm, {len(opened)} open loop{'s' if len(opened) > 1 else ''}"
-    told = [
-        f"at {rate(found.rate)} a second {'B' if found.difference > 0 else 'A'} is slower: p95 of blocks "
-        f"{abs(found.difference):.3g} ms apart, p {p:.3f} ({loops})"
-        for found, p in zip(opened, corrected, strict=True)
-        if p <= 0.05
-    ]
-    if opened and not told:
-        told.append(f"in no open loop does the p95 of A and B differ at p .05 ({loops})")
     for found, p in zip(opened, corrected, strict=True):
-        if said := deciding((found.low, found.high), found.p, p, len(opened), found.smallest_p):
-            return [*told, f"at {rate(found.rate)} a second {said}"]
-    return told
-
-
-def _believed(
-    document: LatencyDocument, void: Sequence[LevelPart], unquiet: Sequence[LevelPart], opened: Sequence[LevelPart]
-) -> str:
-    """Return whether the times can be relied on."""
-    total = len(document.rows)
-    if void or unquiet:
-        reasons = [
-            *([f"the generator lagged in {len(void)} of {total} levels ({void[0].why_void})"] if void else []),
-            *([f"the machine was not quiet in {len(unquiet)} of {total}"] if unquiet else []),
-        ]
-        return f"don't rely on all of these times: {', and '.join(reasons)}"
-    if not opened:
-        return "no open loop was run: what callers wait while others ask too is not known"
-    told = any(row.machine.others is not None for row in document.rows)
-    machine = "the machine was quiet" if told else "this system does not tell what else the machine did"
-    lag = milliseconds(max(row.lag_p99_ms for row in opened))
-    trust = "these times can be relied on" if told else "look for that elsewhere before you rely on these times"
-    return f"the generator kept time (p99 lag up to {lag} ms) and {machine}: {trust}"
+        if said := deciding(found, p, len(opened), "blocks"):
+            yield f"at {rate(found.rate)} a second {said}"

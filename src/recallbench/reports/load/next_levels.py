@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.reports.cells import rate
-from recallbench.reports.conclusions.names import listed
 from recallbench.reports.printing.typed_command import TypedCommand
 from recallbench.results.load.levels import LatencyDocument, LevelPart, SaturationPart
 
@@ -29,34 +28,30 @@ def usable(document: LatencyDocument, part: SaturationPart) -> list[LevelPart]:
 
 
 def why_untold(document: LatencyDocument, part: SaturationPart) -> str:
-    """Return what is wrong with each rate."""
-    rates: dict[str, list[str]] = {}
-    for row in opened_of(document, part):
-        if fault := " and ".join(_faults(document, row)):
-            rates.setdefault(fault, []).append(rate(row.rate))
-    return ", ".join(
-        f"{listed(asked)} a second {'is' if len(asked) == 1 else 'are'} {fault}" for fault, asked in rates.items()
-    )
+    """Return what is wrong with the rates that were asked."""
+    opened = opened_of(document, part)
+    faults = dict.fromkeys(fault for row in opened for fault in _faults(document, row))
+    asked = f"{rate(opened[0].rate)} a second" if len(opened) == 1 else "every rate"
+    return f"{asked} is {(' and ' if len(opened) == 1 else ' or ').join(faults)}"
 
 
 def next_levels(document: LatencyDocument, untold: Sequence[SaturationPart], command: TypedCommand) -> str:
     """Return the command that measures what is not known yet, of systems that are `untold`; empty where all is."""
     opened = [row for row in document.rows if row.rate is not None]
     still = {} if all(row.machine.quiet for row in document.rows) else {"require_quiet": ""}
-    where = " on a quiet machine" if still else ""
     if untold:
         if (share := _share(document, untold[0])) is None:
-            return "take the times of the closed loops: no open one could be measured here"
+            return "take the times of the closed loops"
         asked = command.again(
             "--at", rates=f"{float(f'{share * _capacity(document, untold[0].size):.2g}'):.10g}", **still
         )
-        return f"ask at {share:.0%} of the capacity{where}: {asked}"
+        return f"ask at {share:.0%} of it: {asked}"
     if still:
-        return f"repeat it{where}: {command.again(**still)}"
+        return command.again(**still)
     if not document.finished:
         return f"measure the rest: {command.again()}"
     if not opened:
-        return f"ask at rates of your users: {command.again('--at', rates='20,50')}"
+        return f"ask at your users' rates: {command.again('--at', rates='20,50')}"
     if any(row.void for row in opened):
         void = {row.rate for row in opened if row.void}
         kept = sorted({row.rate for row in opened if row.rate is not None} - void)

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import join
 
 from recallbench.corpora.labelled_sets.set_name import plain_names
+from recallbench.escaping import shell
 from recallbench.reports.cells import figure
 from recallbench.reports.matrix.document import BM25, CellPart, MatrixDocument
 from recallbench.reports.matrix.words import is_out_of_reach, led_pairs
 from recallbench.reports.printing.conclusion import Conclusion
-from recallbench.reports.printing.deciding import deciding
+from recallbench.reports.printing.deciding import disagreement
 from recallbench.reports.printing.typed_command import TypedCommand
 
 NAMED = 3
-"""Systems or corpora that are named; of more it is said how many."""
+"""Systems that are told to lead."""
 EACH = 2
 """Corpora up to which each has its leader told by itself."""
+AGAINST = "against "
+"""How it begins that interval and p disagree on a system, which says then whether it is told apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +36,12 @@ class _Lead:
 
     @property
     def words(self) -> str:
+        """Return who is told apart from it, and who is not."""
         if not self.others:
             return ""
         if not self.alike:
-            return f", told apart from {self.others[0] if len(self.others) == 1 else f'all {len(self.others)} others'}"
-        return f", not told apart from {_listed(self.alike)}"
+            return f", told apart from {'all ' if len(self.others) > 1 else ''}{_counted(self.others)}"
+        return f", not told apart from {_counted(self.alike)}"
 
 
 def conclusion(matrix: MatrixDocument, folder: Path | None = None, command: TypedCommand | None = None) -> Conclusion:
@@ -46,12 +50,11 @@ def conclusion(matrix: MatrixDocument, folder: Path | None = None, command: Type
     It is left out where the results of the cells are not beside it; `command` measured the cells.
     """
     same = "the same command again" if command is None else command.again()
-    failed = [f"{cell.encoder} on {plain_names(cell.corpus)}" for cell in matrix.failed]
-    lost = [f"{len(failed)} of {len(matrix.cells)} cells failed: {_listed(failed)}"] if failed else []
+    failed = f"{len(matrix.failed)} of {len(matrix.cells)} cells failed" if matrix.failed else ""
     return Conclusion(
         _led(matrix),
-        "; ".join([*_believed(matrix), *lost]),
-        f"try the cells that failed: {same}" if failed else _next(matrix, folder),
+        failed or _believed(matrix),
+        f"try those that failed: {same}" if failed else _next(matrix, folder),
         tone="bad" if failed else "good",
     )
 
@@ -62,21 +65,23 @@ def _led(matrix: MatrixDocument) -> str:
     measure = matrix.measures[0]
     if not leads:
         return "No cell has figures"
+    if len(leads) == 1:
+        (name, lead), *_ = leads.items()
+        words = "" if _believed(matrix).startswith(AGAINST) else lead.words
+        return f"On {plain_names(name)} {lead.system} leads, {measure} {figure(lead.value)}{words}"
     if len(leads) <= EACH:
-        told = [
-            f"on {plain_names(name)} {lead.system} leads, {measure} {figure(lead.value)}{lead.words}"
-            for name, lead in leads.items()
-        ]
-        return "; ".join(told)[0].upper() + "; ".join(told)[1:]
-    by_leader: dict[str, list[str]] = {}
-    for name, lead in leads.items():
-        by_leader.setdefault(lead.system, []).append(plain_names(name))
-    where = "; ".join(f"{system} leads on {_listed(names)}" for system, names in by_leader.items())
+        (first, leader), *others = leads.items()
+        told = [f"{leader.system} leads on {plain_names(first)} ({figure(leader.value)})"]
+        told += [f"{lead.system} on {plain_names(name)} ({figure(lead.value)})" for name, lead in others]
+        return f"By {measure} {', '.join(told)}"
+    by_leader = Counter(lead.system for lead in leads.values())
+    (most, count), *rest = by_leader.most_common(NAMED)
+    where = ", ".join([f"{most} leads on {count} of {len(leads)} corpora", *(f"{name} on {n}" for name, n in rest)])
     over = _lead_together(matrix)
     if over is None:
         return f"By {measure} {where}"
     together = f"Over {len(leads) - len(matrix.apart)} corpora {over.system} leads, {measure} {figure(over.value)}"
-    return f"{together}{over.words}; by themselves {where}"
+    return f"{together}{over.words}; by itself {where}"
 
 
 def _lead(matrix: MatrixDocument, corpus: str) -> _Lead | None:
@@ -106,33 +111,29 @@ def _leading(systems: dict[str, tuple[float, str]]) -> _Lead | None:
     return _Lead(first, value, [name for name in ranked if set(own) & set(systems[name][1])], ranked)
 
 
-def _believed(matrix: MatrixDocument) -> list[str]:
-    """Return by which tests systems are told apart, where these can tell nothing, and where an interval disagrees."""
-    corpora = [corpus.name for corpus in matrix.corpora if led_pairs(matrix, corpus.name)]
-    if not corpora:
-        return []
-    mute = [plain_names(name) for name in corpora if is_out_of_reach(led_pairs(matrix, name))]
-    told = ["p is corrected for every pair of a corpus"]
-    if mute:
-        told.append(f"on {_listed(mute)} the tests could tell nothing apart, whatever was found")
-    for name in corpora:
-        if name not in mute and (said := _disagreement(matrix, name)):
-            told.append(said)
-            break
+def _believed(matrix: MatrixDocument) -> str:
+    """Return the first reason to doubt who leads, or by which tests systems are told apart."""
     if matrix.limit is not None:
-        told.append(f"only the first {matrix.limit} questions were asked")
-    return told
+        return f"only the first {matrix.limit} questions were asked"
+    corpora = [corpus.name for corpus in matrix.corpora if led_pairs(matrix, corpus.name)]
+    if mute := [plain_names(name) for name in corpora if is_out_of_reach(led_pairs(matrix, name))]:
+        where = "" if len(corpora) == 1 else f"on {mute[0]} " if len(mute) == 1 else f"on {len(mute)} corpora "
+        return f"{where}the tests could tell nothing apart"
+    if len(corpora) > 1:
+        leads = [lead for name in corpora if (lead := _lead(matrix, name)) is not None]
+        apart = sum(not lead.alike for lead in leads)
+        return f"told apart from all others on {apart} of {len(leads)}"
+    return _disagreement(matrix, corpora[0]) or "p is corrected for every pair" if corpora else ""
 
 
 def _disagreement(matrix: MatrixDocument, corpus: str) -> str:
     """Return which of interval and p decides the first pair of the leader where they disagree."""
     lead, pairs = _lead(matrix, corpus), led_pairs(matrix, corpus)
     for pair in pairs:
-        systems = (pair.first_system, pair.second_system)
-        if lead is not None and lead.system in systems:
-            p = pair.p if pair.p_holm is None else pair.p_holm
-            if said := deciding((pair.low, pair.high), pair.p, p, len(pairs), pair.smallest_p):
-                return f"{' and '.join(systems)} on {plain_names(corpus)}: {said}"
+        systems = [pair.first_system, pair.second_system]
+        if lead is not None and lead.system in systems and (said := disagreement(pair, len(pairs))):
+            systems.remove(lead.system)
+            return f"{AGAINST}{systems[0]} {said}"
     return ""
 
 
@@ -144,8 +145,8 @@ def _next(matrix: MatrixDocument, folder: Path | None) -> str:
         return "recallbench audit checks each cell"
     places = [os.path.normpath(folder / cell.folder) for cell in cells]
     if len(places) == 1:
-        return join(["recallbench", "audit", *places])
-    return f"which questions differ: {join(['recallbench', 'compare', *places])}"
+        return shell.command("audit", *places)
+    return shell.command("compare", *places)
 
 
 def _value(cell: CellPart, measure: str) -> float:
@@ -153,7 +154,6 @@ def _value(cell: CellPart, measure: str) -> float:
     return 0.0 if estimate is None or estimate.value is None else estimate.value
 
 
-def _listed(names: Sequence[str]) -> str:
-    if len(names) > NAMED:
-        return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+def _counted(systems: Sequence[str]) -> str:
+    """Return the one system by its name, of several how many they are."""
+    return systems[0] if len(systems) == 1 else f"{len(systems)} others"

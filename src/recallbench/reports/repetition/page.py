@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from recallbench.reports.cells import every_digit
 from recallbench.reports.page import Page, listing
 from recallbench.reports.printing.printed import Printed
 from recallbench.reports.printing.typed_command import TypedCommand
@@ -22,13 +23,14 @@ def printed(repetition: Repetition, folder: Path, command: TypedCommand, kept: i
     `command` is the one that was typed; `kept` runs were there before.
     """
     own = repetition.store.startswith(OWN_STORES) or all(band.width is None for band in repetition.bands)
+    before = [f"{kept} of the runs from before an interruption"] if kept else []
     below = [*findings(repetition), *(circumstances if own else conditions)(repetition)]
     page = [*listing(below), *spread_table(repetition).html()]
     return Printed(
         title(repetition),
-        [title(repetition), spread_table(repetition), *below, f"report: {(folder / MARKDOWN).absolute()}"],
+        [title(repetition), spread_table(repetition), *below, *before, f"report: {(folder / MARKDOWN).absolute()}"],
         repetition.model_dump(mode="json"),
-        conclusion(repetition, folder, command, kept),
+        conclusion(repetition, folder, command),
         own_markdown=markdown(repetition),
         own_page=Page(title(repetition), page).html(),
         own_sheet=_sheet(repetition),
@@ -38,8 +40,4 @@ def printed(repetition: Repetition, folder: Path, command: TypedCommand, kept: i
 def _sheet(repetition: Repetition) -> Table:
     """Return a row for each measure with every digit, for a spreadsheet."""
     fields = list(SpreadPart.model_fields)
-    rows = [
-        ["" if (value := getattr(spread, name)) is None else str(value) for name in fields]
-        for spread in repetition.spread
-    ]
-    return Table(fields, rows)
+    return Table(fields, [[every_digit(getattr(spread, name)) for name in fields] for spread in repetition.spread])

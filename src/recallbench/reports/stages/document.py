@@ -8,6 +8,7 @@ from pydantic import Field
 
 from recallbench.escaping.markdown import code, inline, opening
 from recallbench.escaping.web import html
+from recallbench.reports.cells import ten_digits
 from recallbench.reports.comparison import LEVEL, p_text, signed, signed_range
 from recallbench.reports.page import Page, listing
 from recallbench.reports.part import DocumentPart
@@ -63,6 +64,10 @@ def parts(document: StageDocument) -> list[Part]:
     return [*printed, "", *_reading(document)]
 
 
+NAMED = 2
+"""Stages that the last line names."""
+
+
 def conclusion(document: StageDocument) -> Conclusion | None:
     """Return which stages are worth having, by the corrected tests; None where questions were asked for by name."""
     if document.way is not None:
@@ -72,9 +77,10 @@ def conclusion(document: StageDocument) -> Conclusion | None:
     settled = [(name, part) for name, part in parts if part.p_holm is not None and part.p_holm <= LEVEL]
     gains = list(dict.fromkeys(name for name, part in settled if part.difference > 0))
     losses = list(dict.fromkeys(name for name, part in settled if part.difference < 0))
-    told = [f"{name} makes it better" for name in gains if name not in losses]
-    told += [f"{name} makes it worse" for name in losses if name not in gains]
-    told += [f"{name} makes one measure better and another worse" for name in gains if name in losses]
+    both = [name for name in gains if name in losses]
+    told = [f"{name} makes it better" for name in gains if name not in both]
+    told += [f"{name} makes it worse" for name in losses if name not in both]
+    told += [f"{name} makes one measure better and another worse" for name in both]
     if not parts:
         return Conclusion("No stage can be compared with the pipeline without it", tone="open")
     if not told:
@@ -82,9 +88,9 @@ def conclusion(document: StageDocument) -> Conclusion | None:
         return Conclusion("No stage is shown to change what is found", belief, tone="open")
     _, first = next(pair for pair in settled)
     numbers = f"{first.measure} {signed(first.difference)} ({signed_range(first.low, first.high)}), {first.n} questions"
-    happened = f"{'; '.join(told)}: {settled[0][0]} {numbers}, p {p_text(first.p_holm or 0.0)}"
-    belief = "p is corrected for all stages and measures above, and decides where an interval says otherwise"
-    return Conclusion(happened, belief, tone="bad" if losses else "good")
+    more = [f"{len(told) - NAMED} more change it"] if len(told) > NAMED else []
+    happened = f"{'; '.join([*told[:NAMED], *more])}: {settled[0][0]} {numbers}, p {p_text(first.p_holm or 0.0)}"
+    return Conclusion(happened, "p is corrected, and decides", tone="bad" if losses else "good")
 
 
 def markdown(document: StageDocument) -> str:
@@ -136,7 +142,7 @@ def sheet(document: StageDocument) -> Table:
         used = costs.tokens
         rows.append([*cells, costs.timed, costs.p50_ms, costs.p95_ms, used.prompt, used.output, costs.price])
     head = ["stage", "kind", "method", "questions", "compared with", "changed", f"first {k} changed", "best leg"]
-    return Table([*head, *moved, *reached, *differences, *cost], [list(map(_digits, row)) for row in rows])
+    return Table([*head, *moved, *reached, *differences, *cost], [list(map(ten_digits, row)) for row in rows])
 
 
 def moved_table(document: StageDocument, missing: str = "–") -> Table:
@@ -171,7 +177,3 @@ def _moved_sentence(document: StageDocument) -> str:
 
 def _counts(gold: GoldPart | None) -> list[int | None]:
     return [None, None] if gold is None else [gold.segments, gold.questions]
-
-
-def _digits(value: object) -> str:
-    return "" if value is None else f"{value:.10g}" if isinstance(value, float) else str(value)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from shlex import join
 from typing import Any
 
 from recallbench.corpora.labelled_sets.set_name import is_set_name
+from recallbench.escaping.shell import command
 from recallbench.results.sweep.document import SweepDocument, SweepPointPart
 from recallbench.stores.registry import options_of_record
 
@@ -19,22 +19,19 @@ TOKENS = " at "
 """Behind the name of an encoder that reads another number of tokens than is registered."""
 
 
-def applied(
-    document: SweepDocument, point: SweepPointPart, corpus: tuple[str, ...], file: Path, folder: str | None = None
-) -> str:
+def applied(document: SweepDocument, point: SweepPointPart, corpus: tuple[str, ...], file: Path) -> str:
     """Return the command that measures a point; `file` is the sweep's, where its pipelines count from.
 
-    `corpus` are the words that name it. The result goes into `folder`, where one is named. What a point changes within
-    a pipeline is named for its user to write into the pipeline's file: no option has it.
+    `corpus` are the words that name it. What a point changes within a pipeline is named for its user to write into the
+    pipeline's file: no option has it.
     """
-    into = ["--folder", folder] if folder is not None else []
-    words = ["recallbench", "evaluate" if is_set_name(document.corpus) else "run", *corpus]
+    words = ["evaluate" if is_set_name(document.corpus) else "run", *corpus]
     stated: Mapping[str, Any] = document.environment.get("options", {})
     within = {name: value for name, value in point.parameters.items() if not _is_option(name)}
     if within or (point.pipeline and PIPELINE not in point.parameters):
         told = ", ".join(f"{name} = {value}" for name, value in within.items())
         changed = f", where its file has {told}" if told else ""
-        return f"{join([*words, '--pipeline', 'FILE', *into])}{changed}"
+        return f"{command(*words, '--pipeline', 'FILE')}{changed}"
     set_options = {n.removeprefix(OF_STORE): value for n, value in point.parameters.items() if n.startswith(OF_STORE)}
     searched = True
     if PIPELINE in point.parameters:
@@ -49,7 +46,7 @@ def applied(
         name, _, tokens = point.embedder.removesuffix(" tokens").partition(TOKENS)
         words += ["--embedder", name, *(["--max-tokens", tokens] if tokens else [])]
     assigned = [word for name, value in set_options.items() for word in ("--set", f"{name}={value}")]
-    return join([*words, *assigned, *into])
+    return command(*words, *assigned)
 
 
 def _is_option(parameter: str) -> bool:

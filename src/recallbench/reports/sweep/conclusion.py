@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 from recallbench.corpora.labelled_sets.set_name import is_set_name
-from recallbench.reports.cells import figure, milliseconds
-from recallbench.reports.conclusions.names import NAMED
-from recallbench.reports.printing.conclusion import Conclusion
+from recallbench.escaping import shell
+from recallbench.reports.cells import figure
+from recallbench.reports.conclusions.names import NAMED, listed
+from recallbench.reports.printing.conclusion import Conclusion, Tone
 from recallbench.reports.printing.typed_command import TypedCommand
 from recallbench.reports.sweep.applying import K, applied
-from recallbench.reports.sweep.words import named
 from recallbench.results.environment import recorded_load
-from recallbench.results.folder import folder_word
-from recallbench.results.metrics import EstimatePart
 from recallbench.results.sweep.document import BASELINE, SweepDocument, SweepPointPart
 
 
@@ -22,55 +20,38 @@ def conclusion(
     document: SweepDocument,
     corpus: tuple[str, ...] = ("CORPUS",),
     file: Path = Path("sweep.toml"),
-    combinations: int = 0,
     command: TypedCommand | None = None,
 ) -> Conclusion:
-    """Return which point to take, whether one can believe it, and what to do next.
+    """Return which point to take, the first reason to doubt it, and what to do next; the tables have all the rest.
 
-    `corpus`, the words that name it, `file` and `command` are as they were typed; so many `combinations` can't be
-    measured.
+    `corpus`, the words that name it, `file` and `command` are as they were typed.
     """
     same = "the same command again" if command is None else command.again()
-    those_again = f"try those alone: {same}"
-    choice, measured = document.choice, len(document.points)
-    lost = [
-        *([f"{len(document.failed)} of {measured} points failed"] if document.failed else []),
-        *left_out(combinations),
-    ]
-    chosen = document.point(choice.chosen)
+    choice, chosen = document.choice, document.point(document.choice.chosen)
+    lost = [f"{len(document.failed)} of {len(document.points)} points failed"] if document.failed else []
     if chosen is None:
-        then = those_again if document.failed else "weaken the gate that turns most away, or add points to the file"
+        then = f"try those alone: {same}" if lost else "weaken the gate that turns most away, or add points to the file"
         return Conclusion(f"Nothing is chosen: {choice.why_none}", "; ".join(lost), then, tone="bad")
-    missed = ", ".join(gate.gate for gate in choice.missed)
-    better = choice.gain is not None and choice.gain < 0
-    run = applied(document, chosen, corpus, file)
-    folder = f"results/{folder_word(chosen.name)}"
-    gated = applied(document, chosen, corpus, file, folder), f"recallbench gate {shlex.quote(folder)} --init"
-    held = document.split is not None and document.split.chooses
-    known = choice.gain is None or choice.gain_low is not None or _is_baseline(document, chosen)
-    sure = choice.shown and held and known
-    if missed:
+    doubts = [*lost, *_doubts(document, chosen)]
+    sure = _is_sure(document, chosen)
+    if choice.missed:
         then = "take another point, or hold out more questions"
-    elif not document.is_whole:
-        then = those_again
+    elif lost:
+        then = f"try those alone: {same}"
     elif _is_baseline(document, chosen):
-        then = f"keep it, and hold it in CI: {'; then '.join(gated)}"
-    elif better:
-        then = f"keep the {BASELINE}, or hold {chosen.name} against it: {run}"
+        then = "hold it in CI: recallbench gate RESULT --init"
+    elif _is_worse(document):
+        then = "" if _is_shown_worse(document) else "to be sure, ask more questions"
     elif _is_undecided(document, chosen):
-        then = _more_questions(document, corpus, same)
+        then = _more_questions(document, corpus)
     elif not sure:
         other = "set" if is_set_name(document.corpus) else "corpus"
-        again = applied(document, chosen, ("OTHER",), file)
-        then = f"measure it on another {other} before you rely on it: {again}"
+        then = f"try another {other}: {applied(document, chosen, ('OTHER',), file)}"
     else:
-        then = "; then hold it in CI: ".join(gated)
-    return Conclusion(
-        _taken(document, chosen, missed),
-        "; ".join([*_believed(document, chosen), *lost]),
-        then,
-        tone="bad" if missed or not document.is_whole else "good" if sure and not better else "open",
-    )
+        then = applied(document, chosen, corpus, file)
+    bad = choice.missed or not document.is_whole
+    tone: Tone = "bad" if bad else "good" if sure and not _is_worse(document) else "open"
+    return Conclusion(_taken(document, chosen), next(iter(doubts), _shown(document)), then, tone)
 
 
 def left_out(combinations: int) -> list[str]:
@@ -78,32 +59,35 @@ def left_out(combinations: int) -> list[str]:
     return [f"{combinations} combination{'s' if combinations > 1 else ''} left out"] if combinations else []
 
 
-def _taken(document: SweepDocument, chosen: SweepPointPart, missed: str) -> str:
-    """Return the point to take, with its worth, what it gains on the baseline, and what it costs."""
+def _taken(document: SweepDocument, chosen: SweepPointPart) -> str:
+    """Return the point to take, with what it is worth."""
+    choice, worth = document.choice, _worth(document, chosen)
+    if choice.missed:
+        missed = listed([gate.gate for gate in choice.missed], 1)
+        return f"Don't take {chosen.name}: held out it is shown to miss {missed}; {worth}"
+    if _is_baseline(document, chosen):
+        return f"No point is seen better than the {BASELINE}: {worth}"
+    if _is_worse(document):
+        return f"Keep the {BASELINE}: {chosen.name} is no better, {worth}"
+    if _is_undecided(document, chosen):
+        return f"{_open(document)}; {chosen.name} was seen best{'' if document.failed else f': {worth}'}"
+    return f"Take {chosen.name}: {worth}"
+
+
+def _worth(document: SweepDocument, chosen: SweepPointPart) -> str:
+    """Return what a point gains on the baseline, on the questions held out; without one, what it is worth there."""
     choice, out = document.choice, chosen.held_out
     known = out or chosen.estimate
     measure = document.measure if known is None else known.measure
     if out is None:
-        worth = f"{measure} {figure(chosen.tuning)} on the questions that chose it"
-    else:
-        worth = f"held-out {measure} {_interval(out)}, n {out.n}"
-    costs = [
-        *([f"p95 {milliseconds(chosen.p95_ms)} ms"] if chosen.p95_ms is not None else []),
-        *([f"{chosen.usd_per_1000:.3f} USD/1000"] if chosen.usd_per_1000 is not None else []),
-    ]
-    told = ", ".join([worth, *_gained(document), *costs])
-    if missed:
-        return f"Don't take {named(chosen)}: on the questions held out it is shown to miss {missed}; {told}"
-    if _is_baseline(document, chosen):
-        same = f"No point is seen better than the {BASELINE}: {named(chosen)} is the same system"
-        return ", ".join([same, worth, *costs])
-    if choice.gain is not None and choice.gain < 0:
-        better = "shown to be better" if (choice.gain_high or 0.0) < 0 else "seen better, which is not shown"
-        keep = f"Keep the {BASELINE} where {measure} decides: held out it is {better}"
-        return f"{keep}; of the points {named(chosen)}: {told}"
-    if _is_undecided(document, chosen):
-        return f"{_open(document)}; {named(chosen)} was seen best: {told}{_cheaper(document, chosen)}"
-    return f"Take {named(chosen)}: {told}"
+        return f"{measure} {figure(chosen.tuning)} on the questions that chose it"
+    if choice.gain is None or _is_baseline(document, chosen) or _is_undecided(document, chosen):
+        between = "" if out.low is None or out.high is None else f" ({out.low:.4f} to {out.high:.4f})"
+        return f"held-out {measure} {figure(out.value)}{between}, n {out.n}"
+    between = ""
+    if choice.gain_low is not None and choice.gain_high is not None:
+        between = f" ({choice.gain_low:+.4f} to {choice.gain_high:+.4f})"
+    return f"held-out {measure} {choice.gain:+.4f}{between} against the {BASELINE}, n {out.n}"
 
 
 def _open(document: SweepDocument) -> str:
@@ -113,21 +97,16 @@ def _open(document: SweepDocument) -> str:
     count, unit = (1, "cluster") if split is None else (split.tuning_units, split.unit)
     asked = f"{count:,} {unit}{'' if count == 1 else 's'}"
     if len(choice.set) < 2:
-        return f"No point can be chosen: {asked} can't show any to be no worse by more than {choice.margin:g}"
-    first, last = choice.set[:NAMED], f"{len(choice.set) - NAMED} more"
-    names = [*first, last] if len(choice.set) > NAMED else first
-    return f"No point can be chosen: {asked} can't tell {', '.join(names[:-1])} and {names[-1]} apart"
+        return f"No point can be chosen: {asked} can't show any to be best within {choice.margin:g}"
+    few = f"{', '.join(choice.set[:-1])} and {choice.set[-1]}"
+    names = few if len(choice.set) <= NAMED else f"{len(choice.set)} points"
+    return f"No point can be chosen: {asked} can't tell {names} apart"
 
 
-def _cheaper(document: SweepDocument, chosen: SweepPointPart) -> str:
-    cheapest = document.choice.cheapest
-    return f"; {cheapest} is cheaper" if cheapest not in (None, chosen.name) else ""
-
-
-def _more_questions(document: SweepDocument, corpus: tuple[str, ...], same: str) -> str:
+def _more_questions(document: SweepDocument, corpus: tuple[str, ...]) -> str:
     if is_set_name(document.corpus):
-        return f"label more questions: recallbench label {shlex.join(corpus)}; then {same}"
-    return "sweep a corpus with more questions (recallbench corpora), or your own (recallbench label DIR)"
+        return f"label more questions: {shell.command('label', *corpus)}"
+    return "sweep more questions, such as your own: recallbench label DIR"
 
 
 def _is_compared(document: SweepDocument) -> bool:
@@ -135,11 +114,20 @@ def _is_compared(document: SweepDocument) -> bool:
     return sum(point.passes and point.tuning is not None for point in document.measured) != 1
 
 
+def _is_worse(document: SweepDocument) -> bool:
+    """Return whether the baseline was seen better on the questions held out."""
+    return document.choice.gain is not None and document.choice.gain < 0
+
+
+def _is_shown_worse(document: SweepDocument) -> bool:
+    return document.choice.gain_high is not None and document.choice.gain_high < 0
+
+
 def _is_undecided(document: SweepDocument, chosen: SweepPointPart) -> bool:
     """Return whether the point is only the one seen best of several, and nothing else speaks against it."""
     choice = document.choice
-    seen_worse = bool(choice.missed) or (choice.gain is not None and choice.gain < 0)
-    return not (choice.shown or seen_worse or _is_baseline(document, chosen)) and _is_compared(document)
+    against = bool(choice.missed) or _is_worse(document) or _is_baseline(document, chosen)
+    return not (choice.shown or against) and _is_compared(document)
 
 
 def _is_baseline(document: SweepDocument, chosen: SweepPointPart) -> bool:
@@ -150,57 +138,48 @@ def _is_baseline(document: SweepDocument, chosen: SweepPointPart) -> bool:
     return baseline.in_force.get(K) == chosen.in_force.get(K)
 
 
-def _gained(document: SweepDocument) -> list[str]:
-    choice = document.choice
-    if choice.gain is None:
-        return []
-    units = document.split.held_out_units if document.split is not None else 0
-    between = ""
-    if choice.gain_low is not None and choice.gain_high is not None:
-        between = f" ({choice.gain_low:+.4f} to {choice.gain_high:+.4f})"
-    elif document.clusters:
-        between = f" (no interval: {units} clusters held out are too few)"
-    return [f"{choice.gain:+.4f}{between} against the {BASELINE}"]
+def _is_sure(document: SweepDocument, chosen: SweepPointPart) -> bool:
+    """Return whether the choice is shown, by questions enough, and its gain on the baseline known."""
+    choice, split = document.choice, document.split
+    known = choice.gain is None or choice.gain_low is not None or _is_baseline(document, chosen)
+    return choice.shown and split is not None and split.chooses and known
 
 
-def _believed(document: SweepDocument, chosen: SweepPointPart) -> list[str]:
-    """Return whether the choice can be believed: whether it is shown, what is held out, and what disturbed it."""
+def _shown(document: SweepDocument) -> str:
+    """Return what is shown of the choice, where nothing is doubted."""
     choice = document.choice
+    if choice.missed or not choice.shown:
+        return ""
+    if _is_worse(document):
+        return "the interval excludes 0" if _is_shown_worse(document) else ""
     dropped = sum(point.dropped_after is not None for point in document.points)
-    if not _is_compared(document):
-        told = ["no other point could be chosen, so that nothing was compared"]
-        if dropped:
-            told = [f"the race told {dropped} other{'s' if dropped > 1 else ''} from it, {choice.confidence:.0%} sure"]
-    elif choice.shown:
-        told = [f"the fastest shown to be no worse than any other by more than {choice.margin:g}"]
-    elif _is_undecided(document, chosen):
-        told = []
-    else:
-        told = [
-            f"only the one seen best: not shown to be no worse by more than {choice.margin:g}, so luck may have made it"
-        ]
-    if document.split is None:
-        told.append("no question is held out, so its worth is flattered by the choice")
-    elif not document.split.chooses and told:
-        told.append("the questions are too few to choose by")
-    if choice.gain_low is not None and choice.gain_high is not None and choice.gain_low <= 0 <= choice.gain_high:
-        told.append(f"that it differs from the {BASELINE} is not shown")
-    if not choice.missed and (seen := [gate.gate for gate in choice.gates if gate.kept is False]):
-        told.append(f"held out it seems to miss {', '.join(seen)}, which is not shown")
-    spread = _spread(document, chosen)
+    if dropped and not _is_compared(document):
+        others = f"{dropped} other{'s' if dropped > 1 else ''}"
+        return f"the race told {others} from it, {choice.confidence:.0%} sure"
+    return f"shown to be no worse than any other by more than {choice.margin:g}"
+
+
+def _doubts(document: SweepDocument, chosen: SweepPointPart) -> Iterator[str]:
+    """Yield the reasons to doubt the choice, the gravest first."""
+    choice, split, worse = document.choice, document.split, _is_worse(document)
+    undecided, same = _is_undecided(document, chosen), _is_baseline(document, chosen)
+    if not (choice.missed or worse) and (seen := [gate.gate for gate in choice.gates if gate.kept is False]):
+        yield f"{listed(seen, 1)} is not shown"
+    if split is None:
+        yield "no question is held out"
+    raced = any(point.dropped_after is not None for point in document.points)
+    if not (_is_compared(document) or raced or worse):
+        yield "no other point could be chosen"
+    if not (choice.shown or undecided or worse):
+        yield "it was only seen best, perhaps by luck"
+    if split is not None and not split.chooses and not undecided:
+        yield "the questions are too few to choose by"
+    if choice.gain is not None and not (same or undecided):
+        if choice.gain_low is None or choice.gain_high is None:
+            if document.clusters and split is not None:
+                yield f"{split.held_out_units} clusters held out are too few for an interval"
+        elif choice.gain_low <= 0 <= choice.gain_high:
+            yield f"that it differs from the {BASELINE} is not shown"
     load = recorded_load(document.environment)
-    return [*told, *spread, *(["the machine was busy, so don't rely on the times"] if load and not load.quiet else [])]
-
-
-def _spread(document: SweepDocument, chosen: SweepPointPart) -> list[str]:
-    """Return how far the measure moved when the point was asked again; nothing where it was not."""
-    for spread in document.stability.spreads if document.stability is not None else []:
-        if spread.point == chosen.name and "@" in spread.figure:
-            runs = sum(map(len, spread.runs))
-            return [f"asked again {runs} times it moves by {spread.most - spread.least:.4f}"]
-    return []
-
-
-def _interval(part: EstimatePart) -> str:
-    value = figure(part.value)
-    return value if part.low is None or part.high is None else f"{value} ({part.low:.4f} to {part.high:.4f})"
+    if load and not load.quiet and not (undecided or worse):
+        yield "the machine was busy, so don't rely on the times"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recallbench.escaping.markdown import inline, opening
+from recallbench.escaping.markdown import headed, opening
 from recallbench.escaping.web import html
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.printing.printed import Printed
 from recallbench.reports.printing.typed_command import TypedCommand
 from recallbench.reports.sweep.chart import chart
-from recallbench.reports.sweep.conclusion import conclusion
+from recallbench.reports.sweep.conclusion import conclusion, left_out
 from recallbench.reports.sweep.picture import draw
 from recallbench.reports.sweep.sensitivity import draw_sensitivity, other_table, sensitivity_notes, sensitivity_table
 from recallbench.reports.sweep.slices import slice_tables
@@ -28,7 +28,7 @@ SLICED = (
 
 def page(document: SweepDocument) -> str:
     """Return the sweep as Markdown, what follows from it first."""
-    return "\n".join([*_heading(document), opening(str(conclusion(document))), "", *_sections(document)])
+    return headed(title(document), [opening(str(conclusion(document))), "", *_sections(document)])
 
 
 def web_page(document: SweepDocument) -> str:
@@ -44,10 +44,12 @@ def printed(
     `corpus`, the words that name it, `file` and `command` are as they were typed; so many `combinations` can't be
     measured.
     """
+    told = [f"{said}: they can't go together." for said in left_out(combinations)]
     further = [*slice_tables(document), sensitivity_table(document), stability_table(document)]
     parts: list[Part] = [
         title(document),
         header(document),
+        *told,
         point_table(document),
         *(part for table in further if table is not None for part in (f"{table.caption}:", table)),
         *choice_lines(document),
@@ -60,15 +62,11 @@ def printed(
         title(document),
         parts,
         document.model_dump(mode="json"),
-        conclusion(document, corpus, file, combinations, command),
-        own_markdown="\n".join([*_heading(document), *_sections(document)]),
-        own_page=Page(title(document), _body(document)).html(),
+        conclusion(document, corpus, file, command),
+        own_markdown=headed(title(document), [*_sections(document), *told]),
+        own_page=Page(title(document), [*(f"<p>{html(line)}</p>" for line in told), *_body(document)]).html(),
         own_sheet=point_sheet(document),
     )
-
-
-def _heading(document: SweepDocument) -> list[str]:
-    return [f"# {inline(title(document))}", ""]
 
 
 def _sections(document: SweepDocument) -> list[str]:

@@ -68,6 +68,8 @@ class SweepFile:
             raise _wrong(
                 path, "a list has points and no parameters", "[[point]] for each", "[parameters]" if parameters else ""
             )
+        if not listed and not parameters:
+            raise _wrong(path, "it names nothing to measure", "[parameters] with their values, or [[point]] for each")
         if method != "list" and (listed or not parameters):
             raise _wrong(
                 path, f"a {method} has parameters and no points", "[parameters]", "[[point]]" if listed else ""
@@ -184,5 +186,5 @@ def _range(values: Mapping[str, Any], name: str, path: Path) -> ParameterRange:
     return ParameterRange(low, high, scale)
 
 
-def _wrong(path: Path, problem: str, expected: str, found: str) -> UsageError:
+def _wrong(path: Path, problem: str, expected: str, found: str = "") -> UsageError:
     return UsageError(f"{path.name}: {problem}", expected=expected, found=found or "none")
