@@ -147,7 +147,7 @@ def test_the_folder_is_a_pattern_where_others_lie_beside_it(workspace: Path, res
     shutil.copytree(results_to_gate / "night_20260102", workspace / "nights" / "night_20260102")
     words = ("gate", "mine=nights/night_20260101", "--init", "--config", "second.toml")
     done = recallbench(*words, cwd=workspace)
-    assert done.stdout.endswith(", move second.toml away, and recallbench gate --init again\n")
+    assert done.stdout.endswith(", move second.toml away, and recallbench gate --config second.toml --init again\n")
     second = tomllib.loads((workspace / "second.toml").read_text())["result"]
     assert second["mine"]["folder"] == "nights/night_20260101"
     assert recallbench("gate", "--config", "second.toml", cwd=workspace).returncode == 0
