@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -27,10 +28,27 @@ hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
 
 
+TESTS = Path(__file__).resolve().parent
+CHECKOUT = TESTS.parent
+SHORT_FILES = {TESTS / name for name in ("cases", "compare", "corpora", "escaping", "reports")}
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put files with real corpora first: they take longest, and at the end one worker would be left alone with them."""
+    """Put files with real corpora first, since they take longest, and folders of short files last.
+
+    At the end one worker would else be left alone with a long one.
+    """
     real = {item.path for item in items if item.get_closest_marker("real_data")}
-    items.sort(key=lambda item: item.path not in real)
+    short = {item.path for item in items if item.path.parent in SHORT_FILES} - real
+    items.sort(key=lambda item: (item.path not in real, item.path in short))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Let files that load the same go to the same worker."""
+    from scheduling import ByFile
+
+    return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +58,6 @@ def _secrets_are_forgotten() -> Iterator[None]:
     confidential.forget()
 
 
-CHECKOUT = Path(__file__).resolve().parent.parent
 PACKED = CHECKOUT.parent / "shared" / "data"
 UNPACKED = CHECKOUT / ".data"
 
