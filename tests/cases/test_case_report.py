@@ -44,7 +44,7 @@ def test_slices_have_their_own_means(report: recallbench.Report) -> None:
     # A set's own mean, not the mean of its slices.
     fact = kinds["fact"]
     assert fact.f1_of_means == pytest.approx(2 * fact.precision * fact.recall / (fact.precision + fact.recall))
-    with pytest.raises(UsageError, match="no case has a colour"):
+    with pytest.raises(UsageError, match="no query has a field colour"):
         report.by("colour")
 
 

@@ -139,7 +139,7 @@ def test_a_folder_that_is_no_result_is_refused(tmp_path: Path) -> None:
     done = recallbench("audit", "nowhere", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "recallbench: there is no nowhere\n  expected: a folder that `recallbench run` wrote\n"
+        "recallbench: there is no folder nowhere\n  expected: a folder that `recallbench run` wrote\n"
         "  found: no such folder\n"
         "  what to do: name the folder that `recallbench run` printed: it holds metrics.json\n"
     )

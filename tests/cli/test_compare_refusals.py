@@ -205,7 +205,7 @@ def test_a_broken_result_is_refused_with_its_fault(
 
 
 WRONG = {
-    "one folder": (("bm25",), "Missing argument"),
+    "one folder": (("bm25",), "B is missing"),
     "no such measure": (("bm25", "again", "--measures", "recall@10"), "unknown measure"),
     "a measure of a set": (("bm25", "again", "--measures", "f1_of_means@10"), "has no value for a single question"),
     "too deep": (("shallow", "shallow", "--measures", "mrr@50"), "a depth of 20 or less"),

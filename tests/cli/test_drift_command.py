@@ -244,7 +244,7 @@ def test_a_single_result_is_counted_in_the_singular(results: Path, tmp_path: Pat
 def test_bad_folders_and_measures_are_refused(results: Path, tmp_path: Path) -> None:
     nights(results, tmp_path, (0, 20))
     for words, message in (
-        (("nowhere",), "there is no nowhere"),
+        (("nowhere",), "there is no folder nowhere"),
         (("nights", "--measure", "recall@10"), "say recall_any@10"),
         (("nights", "--measure", "mrr@99"), "a depth of 50 or less"),
     ):

@@ -262,7 +262,7 @@ def test_ids_that_the_gold_does_not_know_are_no_recall_of_0(tmp_path: Path, opti
         (("--ks", "1", "--plot", "."), "a file that ends in .svg"),
         (("--plot", "p.svg"), "--plot draws what --ks works out"),
         (("--format", "csv", "--ks", "1"), "CSV holds one table"),
-        (("--by", "colour"), "no case has a colour"),
+        (("--by", "colour"), "no query has a field colour"),
         (("--match-chunk", "60"), "ids have no chunks"),
         (("--match", "tokens"), "nothing to match by text"),
         (("--match", "tokens", "--match-threshold", "2"), "between 0 and 1"),

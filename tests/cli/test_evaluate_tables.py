@@ -336,7 +336,7 @@ def test_a_late_fault_does_not_lose_the_table(folder: Path) -> None:
     done = recallbench(*words, cwd=folder)
     assert done.returncode == 0
     assert "1 case, k = 10" in done.stdout
-    assert "no case has a tenant: no means by tenant" in done.stderr
+    assert "no query has a field tenant: no means by tenant" in done.stderr
     done = recallbench("evaluate", "late", "--store", "bm25", "--ks", "1,2", "--plot", "/proc/ks.svg", cwd=folder)
     assert done.returncode == 2
     assert "2 cases, k = 10" in done.stdout

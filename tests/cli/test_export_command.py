@@ -190,7 +190,7 @@ def test_what_is_no_result_is_named_and_the_others_go_on(
         (("prometheus", "few", "--textfile", "x.txt"), "--textfile x.txt would be read by nobody"),
         (("parquet", "few"), "export parquet needs a folder"),
         (("hub", "few"), "export hub needs a folder"),
-        (("parquet", "--folder", "x"), "Missing argument 'DIR...'"),
+        (("parquet", "--folder", "x"), "DIR is missing"),
         (("prometheus", "few", "--textfile", "x.prom", "--prices", "no.toml"), "no.toml can't be read"),
     ],
 )

@@ -120,12 +120,29 @@ def test_the_program_lists_its_commands_in_panels(tmp_path: Path, title: str) ->
 def test_the_program_explains_its_words_and_exit_codes(tmp_path: Path) -> None:
     printed = recallbench("--help", cwd=tmp_path).stdout
     assert "1 `gate`, `audit` or something that you required failed" in " ".join(printed.split())
-    assert printed.endswith(
-        "\n\n  protocol   the frozen rules of a measurement: corpora, settings, and what is counted\n"
-        "  VERIFIED   a result that holds every gate of the protocol, such as known files and a seed\n"
-        "  CANONICAL  VERIFIED, and made in nothing otherwise than the protocol says\n"
-        "  pgmnemo    the memory in Postgres that the protocol was written for; any other is measured alike\n"
-    )
+    words = printed.rpartition("\n\n")[2].splitlines()
+    assert [line.split()[0] for line in words] == [
+        *("corpus", "haystack", "store", "encoder", "protocol", "gate", "deviation", "VERIFIED", "CANONICAL", "pgmnemo")
+    ]
+    assert words[4] == "  protocol   the frozen rules of a measurement: corpora, settings, and what is counted"
+    assert max(map(len, words)) <= 110
+
+
+def test_each_help_with_the_variables_says_where_words_are_explained_and_each_but_one_has_an_example() -> None:
+    without = set()
+    for name, command in commands():
+        told = " ".join([command.help or "", command.epilog or ""])
+        if "With --config" in told:
+            assert "`recallbench --help` explains the words" in told, name
+        if not isinstance(command, click.Group) and "Example" not in told:
+            without.add(name)
+    assert without == {"audit", "completion"}
+
+
+def test_an_option_of_one_store_says_of_which(tmp_path: Path) -> None:
+    printed = " ".join(recallbench("run", "--help", cwd=tmp_path).stdout.split())
+    assert "--weights TEXT Of pgvector: what each part of the score counts" in printed
+    assert "--call TEXT Of callable: your function or class, as `module:name`." in printed
 
 
 def test_a_k_that_run_has_not_is_answered_by_depth(tmp_path: Path) -> None:

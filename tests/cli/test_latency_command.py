@@ -149,12 +149,12 @@ def test_a_rate_that_cannot_be_reached_is_a_row(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--clients", "1,x"), "--clients 1,x are no whole numbers"),
-        (("--rates", "0"), "--rates 0 are no numbers above 0"),
-        (("--at", "nan"), "--at nan are no numbers above 0"),
-        (("--seconds", "0"), "0 is not in the range 0<x<=3600"),
+        (("--clients", "1,x"), "--clients 1,x can't be used"),
+        (("--rates", "0"), "--rates 0 can't be used"),
+        (("--at", "nan"), "--at nan can't be used"),
+        (("--seconds", "0"), "0 is not in the range above 0, up to 3,600"),
         (("--seconds", "nan"), "nan is no number"),
-        (("--seconds", "inf"), "inf is not in the range 0<x<=3600"),
+        (("--seconds", "inf"), "inf is not in the range above 0, up to 3,600"),
         (("--against-set", "x"), "--set x can't be read"),
         (("--sizes", "500", "--limit", "5"), "500x left out: there are documents for 3x"),
     ],

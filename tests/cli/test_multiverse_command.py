@@ -243,7 +243,7 @@ def test_wrong_usage_is_refused(published: Path, arguments: list[str], message: 
 
 def test_folders_without_rankings_are_refused(published: Path, tmp_path: Path) -> None:
     (published / "raw_retrievals.jsonl").unlink()
-    for folder, message in ((published, "no ranking was kept"), (tmp_path / "none", "no such folder")):
+    for folder, message in ((published, "no ranking was kept"), (tmp_path / "none", "there is no folder")):
         done = recallbench("multiverse", folder, cwd=tmp_path)
         assert (done.returncode, message in done.stderr) == (2, True)
 

@@ -286,7 +286,10 @@ def test_an_unwritable_place_is_refused_before_work(tmp_path: Path) -> None:
     done = recallbench("run", "canary-locomo", *QUICK, "--out", "/proc/results", cwd=tmp_path)
     assert done.returncode == 2
     assert "can't be written to /proc/results/exact" in done.stderr
-    assert "what to do: free some room, or name another place; nothing half-written was left" in done.stderr
+    assert (
+        "what to do: name another place with --out or --folder, or free some room; nothing half-written was left"
+        in done.stderr
+    )
     assert "report: " not in done.stdout
 
 

@@ -7,6 +7,8 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -45,9 +47,11 @@ def tables(text: str) -> list[list[list[str]]]:
     return found
 
 
-def of_any_day(line: str) -> str:
-    """The last line of a sweep without what the machine decides."""
-    return re.sub(r"p95 [\d.]+ ms|the machine was busy, so don't rely on the times; ", "", line)
+def of_any_day(line: str, words: Sequence[str]) -> str:
+    """The last line of the sweep that was typed as these words, on a quiet machine: nothing else is doubted there."""
+    margin = dict(pairwise(words)).get("--margin", "0.01")
+    shown = f"shown to be no worse than any other by more than {margin}"
+    return line.replace("the machine was busy, so don't rely on the times", shown)
 
 
 @pytest.mark.marked
@@ -62,7 +66,7 @@ def test_the_commands_give_the_tables(tmp_path: Path, locomo_vectors: dict[str, 
         done = recallbench(*words, *form, cwd=tmp_path, env=locomo_vectors)
         assert done.returncode == 0, done.stderr
         shown += tables(done.stdout)
-        taken += [of_any_day(line) for line in re.findall(rf"^\*\*({LAST_LINE})\*\*$", done.stdout, re.M)]
+        taken += [of_any_day(line, words) for line in re.findall(rf"^\*\*({LAST_LINE})\*\*$", done.stdout, re.M)]
         if words[1].endswith("1-retrieval.toml") and words[2] == "locomo":
             (points, *_) = tables(done.stdout)
             k = points[0][5].split(",")[0].removeprefix("recall_any@")
@@ -71,7 +75,7 @@ def test_the_commands_give_the_tables(tmp_path: Path, locomo_vectors: dict[str, 
     assert len(told) == 7
     assert [table for table in told if table not in shown] == []
     parts = [section(GUIDE, title) for title in STEPS]
-    said = [of_any_day(line) for part in parts for line in re.findall(rf"^> ({LAST_LINE})$", part, re.M)]
+    said = [line for part in parts for line in re.findall(rf"^> ({LAST_LINE})$", part, re.M)]
     assert len(said) == 4
     assert [line for line in said if line not in taken] == []
     rows = re.findall(r"^\| (\d+) \| (.*) \|$", section(GUIDE, STEPS[0]), re.MULTILINE)

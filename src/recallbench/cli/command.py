@@ -26,7 +26,8 @@ OF_STORE = "of_store"
 """The attribute of options that stores declare."""
 FORMER = "former_"
 """What the parameter of an option begins with that is the former name of another; the other one's name follows."""
-EPILOG = f"{VARIABLES} With --config it is also a key of a TOML file."
+WORDS = "`recallbench --help` explains the words, such as haystack and protocol."
+EPILOG = f"{VARIABLES} With --config it is also a key of a TOML file. {WORDS}"
 
 
 class Whole(click.IntRange):
@@ -53,12 +54,11 @@ class Finite(click.FloatRange):
 
 
 def _in_words(bounds: click.IntRange | click.FloatRange) -> str:
-    """Return a range as a sentence has it, for help and errors."""
-    low = f"{'above' if bounds.min_open else 'from'} {bounds.min:,}" if bounds.min is not None else ""
+    """Return a range that begins somewhere, as a sentence has it, for help and errors."""
+    low = f"{'above' if bounds.min_open else 'from'} {bounds.min:,}"
     if bounds.max is None:
         return low if bounds.min_open else f"{low} on"
-    high = f"{'below' if bounds.max_open else 'to'} {bounds.max:,}"
-    return f"{low} {'and ' if bounds.min_open and not bounds.max_open else ''}{high}".strip()
+    return f"{low}, up to {bounds.max:,}" if bounds.min_open else f"{low} to {bounds.max:,}"
 
 
 class Command(click.Command):

@@ -23,7 +23,7 @@ def usage_error(error: click.UsageError) -> UsageError:
         return UsageError(problem, remedy=f"leave it out: {fixed}")
     if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Argument):
         name = _shown(error.param)
-        told = f" ({name}: {error.param.help})" if error.param.help else ""
+        told = f" ({name}: {error.param.help.rstrip('.')})" if error.param.help else ""
         return UsageError(f"{name} is missing", expected=f"{_usage(error.ctx)}{told}", remedy=remedy)
     if isinstance(error, click.BadParameter) and error.ctx is not None and error.param is not None:
         of_argument = isinstance(error.param, click.Argument)

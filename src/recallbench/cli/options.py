@@ -110,7 +110,7 @@ OWN_CORPUS = (
     flag("download/--no-download", "Fetch a corpus or weights that are missing.", default=True),
     option(
         "allow-deviation",
-        "Run although the `dataset` is not the registered one, which departs from the protocol.",
+        "With the word `dataset`: measure a file that is not the registered one, which departs from the protocol.",
         multiple=True,
     ),
 )
@@ -132,7 +132,8 @@ CORPUS = (*OWN_CORPUS, LIMIT, DEPTH)
 """The corpus, how many of its questions are asked, and how deep."""
 SCOPE = choice(
     "scope",
-    "What a question is answered from: its own haystack, or all of them pooled, which departs from the protocol.",
+    "What a question is answered from: its own haystack, which are the sessions or documents that belong to it, or all "
+    "of them pooled, which departs from the protocol.",
     ["own", "pooled"],
     default="own",
 )
@@ -165,14 +166,14 @@ RESULT = (
     option("folder", "The result folder itself; it must not exist yet.", type=PATH),
     flag("with-text", "Put the texts of the corpus into the result, in raw_retrievals.jsonl."),
     KEEP_GOING,
-    flag("require-verified", "Exit 1 unless every gate but the pending one holds."),
+    flag("require-verified", "Exit 1 unless the result holds what the protocol requires, but for being committed."),
 )
 """The place of the result, and when it fails the command."""
 
 LABELS = flag("verdict", "Say what the protocol calls the result, and name every deviation from it.", "labels")
 """The protocol's labels on the console, where it is silent about them."""
 
-STRICT = flag("strict", "Exit 3 when anything is not ready.")
+STRICT = flag("strict", "Exit 3 when anything is not ready (of `run`: with --dry-run).")
 
 RANDOM_MATCHES = flag("allow-random-matches", "Go on where --match takes more than 20% of random texts for relevant.")
 TIES_HELP = (
@@ -214,10 +215,11 @@ def of_system(store: Declaration = STORE) -> list[Declaration]:
 
 def of_stores(*stores: str) -> list[Declaration]:
     """Return the options of these stores (none: of all), as --set and as the flags that some have."""
-    from recallbench.stores.registry import store_options
+    from recallbench.stores.registry import STORES as KNOWN
+    from recallbench.stores.registry import store_class
 
-    of_these = store_options(*stores)
-    assignments = [f"{store_option.name}={value}" for store_option in of_these for value in store_option.values or [""]]
+    of_these = [(store, each) for store in stores or KNOWN for each in store_class(store).options]
+    assignments = [f"{each.name}={value}" for _, each in of_these for value in each.values or [""]]
     declared: list[Declaration] = [
         option(
             "set",
@@ -229,11 +231,12 @@ def of_stores(*stores: str) -> list[Declaration]:
             shell_complete=lambda context, parameter, typed: [text for text in assignments if text.startswith(typed)],
         )
     ]
-    for store_option in of_these:
+    for store, store_option in of_these:
+        help = f"Of {store}: {store_option.description[0].lower()}{store_option.description[1:]}."
         if store_option.flag and store_option.values:
-            declared.append(of_store(choice(store_option.flag, f"{store_option.description}.", store_option.values)))
+            declared.append(of_store(choice(store_option.flag, help, store_option.values)))
         elif store_option.flag:
-            declared.append(of_store(option(store_option.flag, f"{store_option.description}.")))
+            declared.append(of_store(option(store_option.flag, help)))
     return declared
 
 

@@ -120,7 +120,7 @@ PANELS = {
         {
             "doctor": "List what a real run needs, and whether it is here.",
             "fetch": "Download a corpus or an encoder at its pinned revision and check every hash.",
-            "corpora": "List the corpora.",
+            "corpora": "List the corpora, with their size and licence.",
             "stores": "List the stores; of one, what can be set of it with --set NAME=VALUE.",
             "embedders": "List the encoders, and whether each is here.",
             "measures": "List the measures, each with what it counts.",
@@ -157,7 +157,13 @@ class Program(Commands):
                 formatter.write_dl([(name.ljust(width), summary) for name, summary in panel.summaries.items()])
 
 
-WORDS = """protocol   the frozen rules of a measurement: corpora, settings, and what is counted
+WORDS = """corpus     questions and what each is answered from: `recallbench corpora` lists them, your own is a folder
+haystack   what one question is answered from: the sessions of a conversation, the documents of a scope
+store      the memory under test: one that comes along, a class of yours, or a server
+encoder    what makes vectors of texts, for a store that searches by them
+protocol   the frozen rules of a measurement: corpora, settings, and what is counted
+gate       one thing that the protocol requires, such as known files; also `gate`, with thresholds of yours
+deviation  whatever a result was made otherwise in than the protocol says; the result names it
 VERIFIED   a result that holds every gate of the protocol, such as known files and a seed
 CANONICAL  VERIFIED, and made in nothing otherwise than the protocol says
 pgmnemo    the memory in Postgres that the protocol was written for; any other is measured alike"""

@@ -5,4 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 Backend = Literal["auto", "openvino", "torch", "onnxruntime"]
-BACKEND_HELP = "What runs the encoder (graphs: openvino or onnxruntime); auto takes the faster, by a probe."
+BACKEND_HELP = (
+    "What runs the encoder: auto tries which is faster, openvino or torch; an encoder that is an ONNX graph takes "
+    "openvino or onnxruntime."
+)

@@ -59,20 +59,19 @@ SMALL, LARGE = size(1, 0.9, 2.0), size(5, 0.85, 7.25)
         (
             growth(SMALL, size(5, 0.91, 1.0), left_out=(10,), changed=change(0.01, 0.3)),
             "recall_any@10 rises from 1x to 5x: +0.0100 (-0.0100 to +0.0300), 158 questions, p 0.3000; p95 goes from 2 "
-            f"to 1 ms; the change is not shown; next: give more documents to add: {GROW} --distractors FILE",
+            f"to 1 ms; the change is not shown; next: {GROW} --distractors FILE",
             "open",
         ),
         (
             growth(SMALL, size(5, 0.91, 1.0), left_out=(10, 20), changed=change(0.01, 0.003)),
             "recall_any@10 rises from 1x to 5x: +0.0100 (-0.0100 to +0.0300), 158 questions, p 0.0030; p95 goes from 2 "
-            "to 1 ms; the interval includes 0, yet p decides: it presumes no distribution; next: give more documents "
-            f"to add: {GROW} --distractors FILE",
+            "to 1 ms; the interval includes 0, yet p decides: it presumes no distribution; next: ask more questions",
             "open",
         ),
         (
             growth(SMALL, size(5, 0.91, 1.0), left_out=(10, 20), changed=change(0.03, 0.003)),
             "recall_any@10 rises from 1x to 5x: +0.0300 (+0.0100 to +0.0500), 158 questions, p 0.0030; p95 goes from 2 "
-            "to 1 ms; there are too few documents for 10x, 20x; next: give more documents to add: "
+            "to 1 ms; the change is shown; next: "
             f"{GROW} --distractors FILE",
             "open",
         ),
@@ -119,8 +118,7 @@ SMALL, LARGE = size(1, 0.9, 2.0), size(5, 0.85, 7.25)
         ),
         (
             growth(SMALL, left_out=(2,), room=1),
-            "recall_any@10 is 0.9000 at 1x; one size tells nothing of growth; next: give more documents to add: "
-            f"{GROW} --distractors FILE",
+            f"recall_any@10 is 0.9000 at 1x; one size tells nothing of growth; next: {GROW} --distractors FILE",
             "open",
         ),
     ],
@@ -135,8 +133,10 @@ def test_the_line_stays_short(p: float, more: dict[str, str]) -> None:
     """The longest names of a corpus, a measure and figures."""
     changed = change(-0.05, p, n=1982, measure="recall_frac@10")
     typed = TypedCommand(("recallbench", "grow"), (("canary-longmemeval",), ("--store", "pgvector")))
-    told = conclusion(growth(size(1, 0.9, 123.4), size(10, 0.85, 234.5, **more), changed=changed), typed)
-    assert len(str(told)) <= 220, str(told)
+    for left_out in ((), (20, 50)):
+        grown = growth(size(1, 0.9, 123.4), size(10, 0.85, 234.5, **more), changed=changed, left_out=left_out)
+        told = conclusion(grown, typed)
+        assert len(str(told)) <= 220, str(told)
 
 
 def test_what_so_few_questions_can_not_tell_stands_below_the_table() -> None:

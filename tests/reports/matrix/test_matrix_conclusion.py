@@ -114,6 +114,12 @@ MANY = [cell(name, "b", value, "a") for name, value in (("locomo", 0.8), ("realt
             "good",
         ),
         (
+            matrix(MANY[:2], [pair("locomo", "a"), pair("realtalk", "a")]),
+            "By recall_any@10 b leads on locomo (0.8000) and realtalk (0.7000); told apart from all others on 2 of 2; "
+            "next: recallbench audit 'o/c d/locomo_b'",
+            "good",
+        ),
+        (
             matrix(MANY, [], together=[
                 {"system": "b", "values": {"recall_any@10": 0.7}, "letters": {"recall_any@10": "a"}},
                 {"system": "BM25", "values": {"recall_any@10": 0.6}, "letters": {"recall_any@10": "a"}},

@@ -32,11 +32,14 @@ EXAMPLES = (
     option("pipeline", "A pipeline's file: B must have been made by it.", type=PATH),
     option(
         "measures",
-        "Measures, separated by commas [default: the two primary and six secondary ones].",
+        "Measures, separated by commas [default: recall_any@10 and mrr@50, which decide, and six others].",
         multiple=True,
     ),
     *options.FAILURES,
-    flag("fail-on-regression", "Exit 1 when a primary measure fell, at a corrected p of .05 or less."),
+    flag(
+        "fail-on-regression",
+        "Exit 1 when recall_any@10 or mrr@50 is proven to have fallen: at a p of .05 or less, corrected for both.",
+    ),
     option("show", "How many of the questions that changed most are shown, with texts.", type=Whole(0), default=3),
     option(
         "corpus-file",
@@ -44,7 +47,12 @@ EXAMPLES = (
         type=PATH,
     ),
     option("qrels", "TREC judgements: A and B are TREC runs.", type=PATH),
-    option("clusters", "For TREC runs: a file with a line `question cluster` for each question.", type=PATH),
+    option(
+        "clusters",
+        "For TREC runs: a file with a line `question cluster` for each question; those of a cluster depend on each "
+        "other, as those of one conversation do.",
+        type=PATH,
+    ),
     option("cluster-prefix", "For TREC runs: a question's cluster is its id up to the last TEXT in it."),
     options.TIES,
     option(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     flag("controls", "Score BM25 and chance over the same questions; needs the dataset."),
     *options.FORMAT,
     flag("csv", "The same as --format csv: a row for each universe.", ALIAS + "csv"),
-    epilog="Examples: recallbench multiverse DIR --published 0.795 --published 0.548 | "
+    epilog="Examples: recallbench multiverse DIR --published 0.795 --published 0.548; "
     "recallbench multiverse DIR --corpus-file locomo10.json --csv > universes.csv",
 )
 def multiverse(

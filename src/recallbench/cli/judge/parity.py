@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recallbench.cli import options
-from recallbench.cli.command import Whole, command, option
+from recallbench.cli.command import EPILOG, Whole, command, option
 from recallbench.cli.printing import show
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.printing.printed import Format, Printed
@@ -15,6 +15,7 @@ from recallbench.reports.table import Table
     option("seed", "The seed they are drawn by.", type=Whole(0), default=42),
     *options.FORMAT,
     options.CONFIG,
+    epilog=f"Example: recallbench parity --runs 300. {EPILOG}",
 )
 def parity(runs: int, seed: int, format: Format) -> int:
     """Compare the measures with pytrec_eval-terrier and ir_measures on random, tie-heavy, graded and partial runs.

@@ -62,7 +62,7 @@ def table(
 ) -> int:
     """Show results side by side, best first: who finds more, and who can't be told apart.
 
-    Systems that share a letter can't be told apart by a paired test on the first measure, corrected by Holm for all
+    Systems that share a letter can't be told apart by a paired test on the first measure, corrected for the number of
     pairs; those that have the same value for every question count as one. Settings that differ are columns. Only
     results of the same protocol, dataset, depth, scope and questions share a table: the largest such group. The others
     stand below it, each with the reason. Results of one system over sessions and over turns of the same questions stand

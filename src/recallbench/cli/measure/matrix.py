@@ -51,9 +51,10 @@ def matrix(
     """Measure every encoder on every corpus, and tell which differences are real.
 
     Each cell is a run with a result folder of its own, beside what embedding takes: seconds of processors by a probe
-    that embeds some of the corpus' own texts anew, whatever the cache holds, and what the encoder leaves unread. BM25
-    and chance stand beside. Systems are compared in pairs over the same questions: every pair, neighbouring windows of
-    an encoder, and each against the first one, corpus by corpus and over all together; Holm corrects within each.
+    that embeds some of the corpus' own texts anew, whatever the cache holds, and the share of texts that the encoder
+    leaves unread. BM25 and chance stand beside. Encoders are compared in pairs over the same questions: every pair, the
+    same one with more or fewer tokens, and each against the first, corpus by corpus and over all together; within each
+    p is corrected for the number of tests.
 
     A cell that is there, whole and of the same settings is read, so that a killed matrix goes on where it was. One that
     fails is named with its reason, and the others go on. Leaves a folder with matrix.md, matrix.json, cells.csv,

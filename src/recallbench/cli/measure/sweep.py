@@ -99,9 +99,11 @@ def sweep(
 ) -> int:
     """Measure points of a grid, a list or a random draw over pipeline, store, encoder and k, and choose among them.
 
-    Part of the questions, in whole clusters, is to choose by; the others tell what the choice is worth. Chosen is the
-    fastest point that is shown to be no worse than the best by more than --margin; beside it stand the points that
-    can't be told from the best, the Pareto front and the knee.
+    A point is one combination of settings. Part of the questions (whole conversations, where there are such) is to
+    choose by; the others, held out, tell what the choice is worth. Chosen is the fastest point that is shown to be no
+    worse than the best by more than --margin. Beside it stand the points that can't be told from the best, those that
+    no other beats in both figure and price (the Pareto front), and the one beyond which a dearer one gains little (the
+    knee).
 
     FILE names the values of each parameter: "rrf.k" = [10, 60] under [parameters] is an option of a stage, "set.alpha"
     one of the store; embedder, store, pipeline and k go by themselves. [[point]] lists points one by one, method =

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 
 from recallbench.cli import options
-from recallbench.cli.command import argument, command, option
+from recallbench.cli.command import EPILOG, argument, command, option
 from recallbench.cli.printing import show
 from recallbench.reports.printing.printed import Format
 
@@ -25,6 +25,7 @@ from recallbench.reports.printing.printed import Format
     *options.SEEN,
     *options.STUDY,
     *options.GENERAL,
+    epilog=f"Example: recallbench versions 0.2.0 0.2.1 --corpus locomo --dsn postgresql://user@host/postgres. {EPILOG}",
 )
 def versions(version: tuple[str, ...], corpus: str | None, format: Format, quiet: bool, **of_run: Any) -> int:
     """Measure versions of pgmnemo alike, each in a database of its own, and compare neighbours.

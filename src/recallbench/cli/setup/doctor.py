@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from recallbench.cli import options
-from recallbench.cli.command import argument, command
+from recallbench.cli.command import EPILOG, argument, command
 from recallbench.cli.printing import show
 from recallbench.escaping import shell
 from recallbench.reports.printing.printed import Format, Printed
@@ -27,6 +27,8 @@ AT_ONCE = "recallbench run canary-locomo --store bm25, which needs none of it"
     options.STRICT,
     *options.FORMAT,
     options.CONFIG,
+    epilog="Examples: recallbench doctor; recallbench doctor locomo --store bm25; recallbench doctor canary-locomo "
+    f"--store exact --embedder minilm. {EPILOG}",
 )
 def doctor(corpora: tuple[str, ...], strict: bool, format: Format, **of_run: Any) -> int:
     """List what a real run needs, and whether it is here."""

@@ -25,7 +25,7 @@ from recallbench.reports.table import Table
     options.CACHE_DIR,
     *options.FORMAT,
     options.QUIET,
-    epilog="",
+    epilog="Examples: recallbench fetch locomo; recallbench fetch minilm.",
 )
 def fetch(name: str, cache_dir: Path | None, format: Format, quiet: bool) -> int:
     """Download a corpus or an encoder at its pinned revision and check every hash."""

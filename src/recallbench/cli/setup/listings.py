@@ -19,9 +19,9 @@ _DEVIATES = "; others are deviations"
 """Stands in the help of each option by itself; of a list it is said once."""
 
 
-@command(*options.FORMAT, epilog="")
+@command(*options.FORMAT, epilog="Examples: recallbench corpora; recallbench run canary-locomo --store bm25.")
 def corpora(format: Format) -> int:
-    """List the corpora."""
+    """List the corpora, with their size and licence."""
     from recallbench.corpora.labelled_sets.hub_set import known_sets
     from recallbench.corpora.labelled_sets.hub_tasks import tasks_of
     from recallbench.corpora.registry import ALL, CORPORA, GROUPS, facts
@@ -115,7 +115,7 @@ def _about(name: str, rows: Sequence[tuple[str, str, str, str]]) -> list[str]:
     return lines
 
 
-@command(options.CACHE_DIR, *options.FORMAT, epilog="")
+@command(options.CACHE_DIR, *options.FORMAT, epilog="Examples: recallbench embedders; recallbench fetch minilm.")
 def embedders(cache_dir: Path | None, format: Format) -> int:
     """List the encoders, and whether each is here."""
     from recallbench.embedding.encoders import ENCODERS
@@ -140,7 +140,9 @@ def embedders(cache_dir: Path | None, format: Format) -> int:
     return 0
 
 
-@command(*options.FORMAT, epilog="")
+@command(
+    *options.FORMAT, epilog="Examples: recallbench measures; recallbench table results/* --measures mrr@50,ndcg@10."
+)
 def measures(format: Format) -> int:
     """List the measures, each with what it counts."""
     import inspect

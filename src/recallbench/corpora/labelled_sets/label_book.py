@@ -199,7 +199,7 @@ def queries_to_label(folder: Path, file: Path | None) -> list[UnlabelledQuery]:
             f"{folder} has no {DOCUMENTS}" if folder.is_dir() else f"there is no folder {folder}",
             expected=f"a folder with {DOCUMENTS}: the documents that questions are asked of",
             found="none",
-            remedy="check the path; docs/own-data.md shows the file",
+            remedy='check the path; a line of it is {"_id": "d1", "text": "…"}',
         )
     path = file or folder / QUERIES
     if not path.is_file():

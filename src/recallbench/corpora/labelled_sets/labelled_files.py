@@ -314,9 +314,7 @@ def _missing(folder: Path, name: str) -> InputError:
             f"{folder} is a file" if folder.exists() else f"there is no folder {folder}",
             expected=f"the folder of a set of your own: {DOCUMENTS} with {SHORT}, or with {QUERIES} and {JUDGEMENTS}/",
             found="a file" if folder.exists() else "nothing",
-            remedy="name the folder that the file lies in"
-            if folder.exists()
-            else "check the path; docs/own-data.md shows the files of a set",
+            remedy="name the folder that the file lies in" if folder.exists() else "check the path",
         )
     there = ", ".join(sorted(path.name for path in folder.iterdir())[:8])
     return InputError(

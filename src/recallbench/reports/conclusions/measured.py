@@ -26,8 +26,8 @@ WIDE = 0.2
 """The width from which on an interval leaves nearly everything open."""
 SATURATED = 0.1
 """The share of questions that any order answers, from which on that has to be said."""
-LONGEST = 60
-"""Characters of a system's name."""
+LONGEST = 34
+"""Characters of a system's name, which with the stages of a pipeline may be long."""
 UNTOUCHED = "nothing in the run speaks against it"
 """What is said of a result that nobody has a doubt of."""
 MOST = 2
@@ -181,7 +181,7 @@ def _doubts(measured: Measured) -> Iterator[tuple[str, Tone]]:
     if measured.busy and measured.busy_counts:
         yield "the machine was not quiet, as it was asked to be", "bad"
     for detail in mattering(metrics.deviations):
-        yield shortened(detail, LONGEST), "open"
+        yield shortened(detail, 60), "open"
     if (estimate := measured.estimate) is not None:
         yield from _doubts_of_figure(metrics, estimate)
     if measured.stale:

@@ -21,14 +21,13 @@ def conclusion(growth: Growth, command: TypedCommand) -> Conclusion:
 
     `command` is the one that was typed.
     """
-    more = f"give more documents to add: {command.again(distractors='FILE')}"
+    more = command.again(distractors="FILE")
     first, last = growth.sizes[0], growth.sizes[-1]
     if len(growth.sizes) == 1:
         value = f"{first.estimates[0].measure} is {figure(first.estimates[0].value)} at {first.factor}x"
         factors = ",".join(str(factor) for factor in FACTORS if factor <= growth.room)
         then = command.again(factors=factors) if growth.room > 1 else more
         return Conclusion(value, "one size tells nothing of growth", then, tone="open")
-    left_out = [f"{factor}x" for factor in growth.left_out]
     disturbed, impossible = (
         [f"{size.factor}x" for size in growth.sizes if getattr(size, what)] for what in ("disturbed", "impossible")
     )
@@ -36,14 +35,13 @@ def conclusion(growth: Growth, command: TypedCommand) -> Conclusion:
         *([f"the times at {listed(impossible)} can't be the store's"] if impossible else []),
         *(["the machine was busy, so don't rely on the times"] if disturbed else []),
         *_unshown(growth.change),
-        *([f"there are too few documents for {listed(left_out)}"] if left_out else []),
     ]
     if disturbed:
         then = command.again(require_quiet="")
-    elif left_out:
-        then = more
     elif growth.change is not None and growth.change.moved and disagreement(growth.change):
         then = "ask more questions"
+    elif growth.left_out:
+        then = more
     else:
         then = command.named("latency").again(*OF_GROW, sizes=f"{first.factor},{last.factor}")
     changed = _changed(growth, first, last)
@@ -52,7 +50,7 @@ def conclusion(growth: Growth, command: TypedCommand) -> Conclusion:
         f"{changed}; {_slowed(first, last)}" if relied else changed,
         next(iter(doubts), _shown(growth.change)),
         then,
-        tone="open" if disturbed or impossible or left_out else "good",
+        tone="open" if disturbed or impossible or growth.left_out else "good",
     )
 
 

@@ -71,6 +71,9 @@ def _led(matrix: MatrixDocument) -> str:
         return f"On {plain_names(name)} {lead.system} leads, {measure} {figure(lead.value)}{words}"
     if len(leads) <= EACH:
         (first, leader), *others = leads.items()
+        if all(lead.system == leader.system for lead in leads.values()):
+            places = " and ".join(f"{plain_names(name)} ({figure(lead.value)})" for name, lead in leads.items())
+            return f"By {measure} {leader.system} leads on {places}"
         told = [f"{leader.system} leads on {plain_names(first)} ({figure(leader.value)})"]
         told += [f"{lead.system} on {plain_names(name)} ({figure(lead.value)})" for name, lead in others]
         return f"By {measure} {', '.join(told)}"

@@ -87,7 +87,7 @@ class Pipeline:
                 f"{path} can't be read",
                 expected="a TOML file with a pipeline",
                 found=error.strerror or str(error),
-                remedy="check the path; docs/pipelines.md shows such files, recallbench stages lists their stages",
+                remedy="check the path; recallbench stages lists what a pipeline can have",
             ) from None
         except ValueError as error:
             raise InputError(f"{path.name} is no TOML", expected="TOML in UTF-8", found=str(error)) from None
