@@ -137,7 +137,7 @@ def place(tmp_path: Path) -> Path:
             ("label", "empty"),
             "empty has no corpus.jsonl\n"
             "  expected: a folder with corpus.jsonl: the documents that questions are asked of\n  found: none\n"
-            "  what to do: check the path; docs/own-data.md shows the file\n",
+            '  what to do: check the path; a line of it is {"_id": "d1", "text": "…"}\n',
         ),
         (
             ("audit", "nowhere"),

@@ -104,7 +104,7 @@ PANELS = {
         "own_data",
         {
             "label": (
-                "Put documents forward for each query, and save the label (y, n or a grade) of each key that you press."
+                "Put documents forward for each query, and save the label (y, n or a grade) of each key at once."
             ),
             "sample": (
                 "Draw a stratified, seeded sample of logged recalls to label; later score the log itself by "
