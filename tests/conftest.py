@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import hypothesis
 import pytest
 
 from commandline import recallbench
+from made_once import made_once
 from recallbench import confidential, web_json
 from zygote import QUICK_PAUSE
 
@@ -146,20 +146,6 @@ def beam_500k_folder() -> Path:
 def realmem_folder() -> Path:
     """RealMem as its repository has it."""
     return real_release("REALMEM_DATA_DIR", "realmem")
-
-
-@contextmanager
-def made_once(tmp_path_factory: pytest.TempPathFactory, name: str) -> Iterator[Path]:
-    """A folder that all workers share; while the block runs no other of them is in one of that name."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
-    folder.mkdir(exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        if sys.platform != "win32":
-            import fcntl
-
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield folder
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdist.scheduler import LoadFileScheduling
 
-TOGETHER = ("tests/embedding/", "tests/scoring/")
+TOGETHER = ("tests/embedding/", "tests/exports/", "tests/scoring/")
 """Folders whose files all go to one worker: what they load takes seconds of a processor, for each that loads it."""
 
 
