@@ -97,7 +97,7 @@ def test_csv_and_markdown_have_the_same_figures(folder: Path) -> None:
 
 
 def test_over_several_k_with_a_plot(folder: Path) -> None:
-    words = ("--gold", "gold.jsonl", "--k", "3", "--ks", "1,3,5,10,20", "--plot", "drawn/p.svg")
+    words = ("--gold", "gold.jsonl", "--k", "3", "--ks", "1,3,5,10,20", "--plot", "p.svg")
     printed = table(folder, *words)
     start = printed.index("k   recall_frac@k  precision@k    f1@k  f1_of_means@k")
     assert printed[start + 1 : start + 6] == [
@@ -108,12 +108,12 @@ def test_over_several_k_with_a_plot(folder: Path) -> None:
         "20         1.0000       0.0667  0.1241         0.1250",
     ]
     assert printed[-1] == "k = 3 has the highest f1@k (mean of per-query F1), 0.6000, over 3 cases"
-    drawn = (folder / "drawn/p.svg").read_bytes()
+    drawn = (folder / "p.svg").read_bytes()
     assert drawn.startswith(b"<?xml")
     document = json.loads("\n".join(table(folder, *words, "--format", "json")))
     assert document["ks"]["best_k_by_f1"] == 3
     assert document["ks"]["points"][0]["recall_frac@1"] == 0.5
-    assert (folder / "drawn/p.svg").read_bytes() == drawn
+    assert (folder / "p.svg").read_bytes() == drawn
 
 
 def test_a_comparison_says_whether_a_change_helped(folder: Path) -> None:

@@ -87,7 +87,7 @@ def test_results_lie_by_the_set_and_compare(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("nowhere",), "nowhere is no set of questions and answers"),
+        (("nowhere",), "there is no folder nowhere"),
         (("team", "--split", "dev"), "has no split dev"),
         (("team", "--run", "x.trec"), "a folder and files at once"),
     ],

@@ -335,7 +335,7 @@ def test_what_is_no_folder_of_results_is_refused(copied: Path) -> None:
     (copied / "empty").mkdir()
     for words, said in (
         (("empty",), "there is nothing to show in empty"),
-        (("missing",), "there is no missing"),
+        (("missing",), "there is no folder missing"),
         (("results", "--measures", ""), "--measures names none"),
         (("results", "--gate", "mrr@10 >= 0.5"), "mrr@10 is not among the measures of the board"),
         (("results", "--gate", "p99 < 5ms"), "p99 is in no column of the board"),

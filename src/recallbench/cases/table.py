@@ -13,10 +13,9 @@ from recallbench.cases.scores import CaseRow, CaseScores
 from recallbench.escaping.markdown import opening
 from recallbench.escaping.terminal import visible
 from recallbench.escaping.web import html as escaped
-from recallbench.reports.cells import figure, interval, share
+from recallbench.reports.cells import figure, in_no_mean, interval, share
 from recallbench.reports.coverage import coverage_sentence
 from recallbench.reports.page import listing
-from recallbench.reports.set_report import in_no_mean
 from recallbench.reports.table import Part, Table, plain_lines
 from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.mrr import Mrr

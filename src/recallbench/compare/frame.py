@@ -22,9 +22,8 @@ from typing import TypeVar
 from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.errors import UsageError
 from recallbench.escaping.terminal import visible
-from recallbench.reports.cells import system
+from recallbench.reports.cells import in_no_mean, system
 from recallbench.reports.comparison import NOT_STATED, UnlikePart
-from recallbench.reports.set_report import in_no_mean
 from recallbench.results.metrics import Metrics
 from recallbench.results.pipeline_part import StagePart
 from recallbench.retrieval.pipeline.pipeline import pipeline_words

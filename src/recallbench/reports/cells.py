@@ -77,3 +77,8 @@ def milliseconds(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def in_no_mean(abstaining: int) -> str:
+    """Return how many questions should find nothing, and count in no mean."""
+    return f"{abstaining} that should find nothing, in no mean"

@@ -10,7 +10,7 @@ from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.markdown import Markup, code, fenced, inline, opening
 from recallbench.reports import set_report, summary
 from recallbench.reports.answers import answer_section
-from recallbench.reports.cells import TOO_SHORT, figure, interval, saturation, share, system
+from recallbench.reports.cells import TOO_SHORT, figure, in_no_mean, interval, saturation, share, system
 from recallbench.reports.circumstances.section import circumstances
 from recallbench.reports.conclusions.labels import notes
 from recallbench.reports.conclusions.measured import counted
@@ -282,7 +282,7 @@ def _retrieval(metrics: Metrics, *, abstaining: bool) -> list[str]:
         f" Questions without evidence, which the means leave out: {search.left_out}.",
     ]
     if metrics.abstention is not None and abstaining:
-        lines[-1] += f" Of those asked, {set_report.in_no_mean(metrics.abstention.questions)}."
+        lines[-1] += f" Of those asked, {in_no_mean(metrics.abstention.questions)}."
     if search.agreement is not None:
         lines.append(
             f"Top 10 of the two calls: identical for {share(search.agreement.identical)} of the questions,"

@@ -89,11 +89,6 @@ def passed_over(labels: LabelsPart) -> list[str]:
     ]
 
 
-def in_no_mean(abstaining: int) -> str:
-    """Return how many questions should find nothing, and count in no mean."""
-    return f"{abstaining} that should find nothing, in no mean"
-
-
 def _counted(count: int, of_one: str, of_more: str) -> str:
     return f"{count} {of_one if count == 1 else of_more}"
 

@@ -63,7 +63,7 @@ def test_levels_end_where_the_server_takes_no_more_callers(tmp_path: Path) -> No
     with EmbeddedServer() as server:
         with psycopg.connect(server.dsn, autocommit=True) as owner:
             owner.execute("CREATE EXTENSION vector")
-            owner.execute("CREATE ROLE few LOGIN CONNECTION LIMIT 4")
+            owner.execute("CREATE ROLE few LOGIN PASSWORD 'few' CONNECTION LIMIT 4")
             owner.execute("GRANT CREATE ON DATABASE postgres TO few")
         words = (
             "latency",
@@ -77,7 +77,7 @@ def test_levels_end_where_the_server_takes_no_more_callers(tmp_path: Path) -> No
             "--out",
             "out",
         )
-        words += ("--dsn", make_conninfo(server.dsn, user="few"), "--seconds", "0.2", "--rates", "20")
+        words += ("--dsn", make_conninfo(server.dsn, user="few", password="few"), "--seconds", "0.2", "--rates", "20")
         done = recallbench(*words, "--clients", "1,2,8", "--format", "json", cwd=tmp_path)
         first = recallbench(*words, "--clients", "8", "-q", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

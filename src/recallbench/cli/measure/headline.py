@@ -13,7 +13,7 @@ from recallbench.machine_load import MachineLoad
 from recallbench.reading import document, parsed
 from recallbench.reports.answers import answer_lines
 from recallbench.reports.canary.drawn import canary_doubt, canary_lines
-from recallbench.reports.cells import figure, interval, saturation, system
+from recallbench.reports.cells import figure, in_no_mean, interval, saturation, system
 from recallbench.reports.conclusions.labels import mattering, of_protocol
 from recallbench.reports.conclusions.measured import Measured, counted, gate_words
 from recallbench.reports.controls.columns import control_names, controls
@@ -22,7 +22,6 @@ from recallbench.reports.own_encoder import encoder_words
 from recallbench.reports.reproduction import LABEL, PAGE_NAME, ReproductionRecord
 from recallbench.reports.result_page import PAGE
 from recallbench.reports.returned import returned_sentences
-from recallbench.reports.set_report import in_no_mean
 from recallbench.reports.stages.table import idle_sentences
 from recallbench.reports.summary import about_corpus
 from recallbench.reports.table import Part, Table
