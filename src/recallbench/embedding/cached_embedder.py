@@ -172,19 +172,20 @@ class CachedEmbedder:
             )
         return self._cached_embeddings(rows)
 
-    def embed_afresh(self, texts: Sequence[str], role: Role) -> Matrix:
+    def embed_afresh(self, texts: Sequence[str], role: Role) -> Embeddings:
         """Return vectors of these texts that are computed now, whatever the cache holds, and keep none of them.
 
         They are embedded as any others: the longest first, in batches.
         """
+        pending = self._tokenise([NumberedText(place, b"", text) for place, text in enumerate(texts)], role)
         self._prepare(role)
-        numbered = [NumberedText(place, b"", text) for place, text in enumerate(texts)]
-        pending = sorted(self._tokenise(numbered, role), key=lambda text: (-text.tokens, text.position))
         vectors = np.zeros((len(texts), self.stored_dims), np.float32)
+        longest_first = sorted(pending, key=lambda text: (-text.tokens, text.position))
         for start in range(0, len(pending), self._encoder.batch_size):
-            batch = pending[start : start + self._encoder.batch_size]
+            batch = longest_first[start : start + self._encoder.batch_size]
             vectors[[text.position for text in batch]] = self._compute(batch, role)
-        return vectors
+        tokens, cuts = ([getattr(text, count) for text in pending] for count in ("tokens", "cut"))
+        return Embeddings(vectors, np.array(tokens, np.int32), np.array(cuts, np.int32))
 
     def report(self) -> EmbeddingReport:
         """Return the vectors' origin so far."""
@@ -262,19 +263,13 @@ class CachedEmbedder:
         """Embed the drawn texts again, and accept the rows of the draw where they agree; else raise InputError."""
         if not check.drawn:
             return
-        self._prepare(role)
         cache, count = self._cache, len(check.rows)
         population = f"{count} {'vector' if count == 1 else 'vectors'} {POPULATIONS[state]}"
         self._progress.note(
             f"{cache.folder} keeps {population}: before any is used, {len(check.drawn)} are embedded again"
         )
-        pending = self._tokenise([NumberedText(drawn.position, b"", drawn.text) for drawn in check.drawn], role)
         rows = [drawn.row for drawn in check.drawn]
-        computed = Embeddings(
-            self._compute(pending, role),
-            np.array([text.tokens for text in pending], np.int32),
-            np.array([text.cut for text in pending], np.int32),
-        )
+        computed = self.embed_afresh([drawn.text for drawn in check.drawn], role)
         worst = worst_cosine(self._cached_embeddings(rows), computed, cache.folder, population, self._encoder.tolerated)
         if state == RowState.FOREIGN:
             cache.accept(check.rows, rows)

@@ -98,7 +98,7 @@ class Embedder(Protocol):
     def lookup(self, texts: Sequence[str], role: Role) -> Embeddings:
         """Return the vectors of these texts; those that were not ensured are embedded now."""
 
-    def embed_afresh(self, texts: Sequence[str], role: Role) -> Matrix:
+    def embed_afresh(self, texts: Sequence[str], role: Role) -> Embeddings:
         """Return vectors of these texts that are computed now, whatever the cache holds, and keep none of them."""
 
     def report(self) -> EmbeddingReport:

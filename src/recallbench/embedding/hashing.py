@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from recallbench.embedding.embedder import EmbeddingReport, Embeddings, Matrix
+from recallbench.embedding.embedder import EmbeddingReport, Embeddings
 from recallbench.embedding.encoders import Role
 from recallbench.embedding.fingerprint import fingerprint_digest
 
@@ -71,8 +71,8 @@ class HashEmbedder:
         self.ensure(texts, role)
         return Embeddings(vectors, tokens, cut)
 
-    def embed_afresh(self, texts: Sequence[str], role: Role) -> Matrix:
-        return self.lookup(texts, role).vectors
+    def embed_afresh(self, texts: Sequence[str], role: Role) -> Embeddings:
+        return self.lookup(texts, role)
 
     def report(self) -> EmbeddingReport:
         lengths = self._seen.values()

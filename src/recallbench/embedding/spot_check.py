@@ -55,15 +55,27 @@ def worst_cosine(
     Raises InputError where they differ by more than batches and engines explain, or in token count or cut.
     `population` says in words what the texts were drawn from.
     """
-    difference = vector_difference(cached.vectors, computed.vectors)
-    miscounted = int(np.count_nonzero((cached.tokens != computed.tokens) | (cached.cut != computed.cut)))
-    if difference.within(tolerated) and not miscounted:
-        return difference.cosine
-    counts = f"; {miscounted} with other token counts or cuts" if miscounted else ""
+    cosine, fault = difference_from(computed, cached, tolerated)
+    if not fault:
+        return cosine
     raise InputError(
         f"vectors in the cache are not the encoder's: {folder}",
         expected=f"what it gives for the same texts now, in each of {len(cached.tokens)} drawn from {population}",
-        found=f"a cosine of {difference.cosine:.6f} and lengths {difference.length:.1e} apart in the worst{counts}",
+        found=fault,
         remedy=f"none of it was used; delete {folder}, which is only a cache, or name another one with --cache-dir, "
         "and they are computed anew; if others can write there, ask who did",
     )
+
+
+def difference_from(computed: Embeddings, kept: Embeddings, tolerated: Difference) -> tuple[float, str]:
+    """Return the lowest cosine between kept vectors and those computed now for the same texts, and how they differ.
+
+    The words are empty where they differ by no more than is tolerated, and in neither token count nor cut.
+    """
+    difference = vector_difference(kept.vectors, computed.vectors)
+    miscounted = int(np.count_nonzero((kept.tokens != computed.tokens) | (kept.cut != computed.cut)))
+    if difference.within(tolerated) and not miscounted:
+        return difference.cosine, ""
+    counts = f"; {miscounted} with other token counts or cuts" if miscounted else ""
+    words = f"a cosine of {difference.cosine:.6f} and lengths {difference.length:.1e} apart in the worst{counts}"
+    return difference.cosine, words

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from recallbench.corpora.records import Haystack, Question, Segment
-from recallbench.embedding.embedder import Embedder, EmbeddingReport, Embeddings, Matrix
+from recallbench.embedding.embedder import Embedder, EmbeddingReport, Embeddings
 from recallbench.embedding.encoders import Role
 from recallbench.errors import InputError
 from recallbench.progress import Progress
@@ -139,7 +139,7 @@ class BaitedEmbedder(Embedder):
         )
         return Embeddings(*(np.concatenate(parts)[order] for parts in found))
 
-    def embed_afresh(self, texts: Sequence[str], role: Role) -> Matrix:
+    def embed_afresh(self, texts: Sequence[str], role: Role) -> Embeddings:
         return self._embedder.embed_afresh(texts, role)
 
     def report(self) -> EmbeddingReport:
