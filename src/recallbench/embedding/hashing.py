@@ -23,6 +23,7 @@ class HashEmbedder:
     name = "hash"
     stored_dims = DIMS
     max_tokens = MAX_TOKENS
+    pack = None
 
     def __init__(self) -> None:
         self._seen: dict[str, int] = {}

@@ -27,13 +27,15 @@ class CachedText:
 
 @dataclass(slots=True)
 class SpotCheck:
-    """The 8 rows with the lowest seals, or all where there are fewer, whatever the order they come in.
+    """The rows with the lowest seals, or all where there are fewer, whatever the order they come in.
 
     A seal is the keyed hash of the row, under the user's own key. So a repeat draws the same rows, and whoever forges
     rows can neither know which will be drawn nor learn it by trying: with a seed that all the world knows, the forger
     would leave the 8 that it draws alone.
     """
 
+    most: int = ROWS_CHECKED
+    """How many are drawn."""
     rows: set[int] = field(default_factory=set)
     """The rows of all texts that were offered."""
     drawn: list[CachedText] = field(default_factory=list)
@@ -44,7 +46,7 @@ class SpotCheck:
             return
         self.rows.add(text.row)
         insort(self.drawn, text)
-        del self.drawn[ROWS_CHECKED:]
+        del self.drawn[self.most :]
 
 
 def worst_cosine(

@@ -11,6 +11,7 @@ import numpy as np
 from recallbench.corpora.records import Haystack, Question, Segment
 from recallbench.embedding.embedder import Embedder, EmbeddingReport, Embeddings
 from recallbench.embedding.encoders import Role
+from recallbench.embedding.packs.record import PackRecord
 from recallbench.errors import InputError
 from recallbench.progress import Progress
 from recallbench.retrieval.loop import Haystacks, retrieve
@@ -101,6 +102,10 @@ class BaitedEmbedder(Embedder):
     @property
     def name(self) -> str:
         return self._embedder.name
+
+    @property
+    def pack(self) -> PackRecord | None:
+        return self._embedder.pack
 
     @property
     def stored_dims(self) -> int:

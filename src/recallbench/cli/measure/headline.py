@@ -18,7 +18,7 @@ from recallbench.reports.conclusions.labels import mattering, of_protocol
 from recallbench.reports.conclusions.measured import Measured, counted, gate_words
 from recallbench.reports.controls.columns import control_names, controls
 from recallbench.reports.latency import folder_impossible_times, times_line
-from recallbench.reports.own_encoder import encoder_words
+from recallbench.reports.own_encoder import encoder_words, pack_sentence
 from recallbench.reports.reproduction import LABEL, PAGE_NAME, ReproductionRecord
 from recallbench.reports.result_page import PAGE
 from recallbench.reports.returned import returned_sentences
@@ -61,6 +61,8 @@ def headline(metrics: Metrics, folder: Path, today: date, *, labels: bool = Fals
     lines: list[Part] = [f"{corpus}, {system(metrics)}, {embedder}; {metrics.store.version}", table]
     if any(primary.estimate.saturated and not primary.estimate.ordered for primary in metrics.headline):
         lines.append("saturated: the share of questions that any order answers: they have no more to find in than k")
+    if metrics.embedder is not None and metrics.embedder.pack is not None:
+        lines.append(f"vectors: {pack_sentence(metrics.embedder.pack, 12)}")
     lines += about_corpus(metrics)
     if not any(primary.protocol_name == "MRR" for primary in metrics.headline):
         lines.append(f"no MRR: it needs --depth 50, these rankings are {metrics.retrieval.depth} deep")
