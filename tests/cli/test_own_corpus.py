@@ -61,7 +61,7 @@ def test_a_sweep_ends_with_a_command_that_measures_it(workspace: Path) -> None:
     (workspace / "tune.toml").write_text('[run]\nout = "out"\nstore = "bm25"\n[[point]]\nstore = "bm25"\n[baseline]\n')
     swept = recallbench("sweep", "tune.toml", *LOCOMO, "--name", "team chats", "-q", cwd=workspace)
     assert swept.returncode == 0
-    measure = swept.stdout.splitlines()[-1].partition("next: keep it: ")[2]
+    measure = swept.stdout.splitlines()[-1].partition("; next: ")[2]
     named = "--corpus-shape locomo --corpus-file chats.json --name 'team chats'"
     assert measure == f"recallbench run {named} --store bm25"
     assert recallbench(*shlex.split(measure)[1:], cwd=workspace).returncode == 0

@@ -188,6 +188,7 @@ READERS: dict[str, Reader] = {
     "docs/matching.md": Reader(prepare=expected_texts),
     "docs/own-data.md": Reader(TEAM, own_data),
     "docs/rankings.md": Reader(("gold.jsonl",), ranked),
+    "docs/portable-vectors.md": Reader(marked=True, home=True),
     "docs/release-citation.md": Reader(prepare=checkout, marked=True, home=True),
     "docs/site.md": Reader(prepare=board, marked=True),
     "docs/pipelines.md": Reader(prepare=scripts, settings={"RECALLBENCH_LIMIT": "1"}, marked=True),

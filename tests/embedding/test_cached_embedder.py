@@ -65,7 +65,7 @@ def test_vectors_that_are_computed_afresh_are_the_same_and_are_not_kept(opened: 
     embedder = opened()
     embedder.ensure(TEXTS[:3], "passage")
     before = embedder.report()
-    afresh = embedder.embed_afresh(TEXTS, "passage")
+    afresh = embedder.embed_afresh(TEXTS, "passage").vectors
     assert embedder.report().computed == before.computed == 3
     assert embedder.report().seconds["forward"] > before.seconds["forward"]
     np.testing.assert_allclose(afresh, embedder.lookup(TEXTS, "passage").vectors, atol=2e-6)

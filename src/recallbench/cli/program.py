@@ -120,6 +120,7 @@ PANELS = {
         {
             "doctor": "List what a real run needs, and whether it is here.",
             "fetch": "Download a corpus or an encoder at its pinned revision and check every hash.",
+            "vectors": "Portable vectors: those of a corpus as one file, made on one machine and used on others.",
             "corpora": "List the corpora, with their size and licence.",
             "stores": "List the stores; of one, what can be set of it with --set NAME=VALUE.",
             "embedders": "List the encoders, and whether each is here.",

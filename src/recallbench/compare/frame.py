@@ -22,6 +22,7 @@ from typing import TypeVar
 from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.errors import UsageError
 from recallbench.escaping.terminal import visible
+from recallbench.protocol.frozen import load
 from recallbench.reports.cells import in_no_mean, system
 from recallbench.reports.comparison import NOT_STATED, UnlikePart
 from recallbench.results.metrics import Metrics
@@ -179,7 +180,7 @@ def _asked(metrics: Metrics) -> Iterator[tuple[str, str, str]]:
     """Yield what was asked, and how it counts: the kind of each fact, its name and its value."""
     protocol, retrieval = metrics.protocol, metrics.retrieval
     yield "protocol", "protocol", f"{protocol.version} {protocol.sha256}"
-    yield "clarifications", "clarifications", protocol.clarifications_sha256
+    yield "clarifications", "clarifications", load().counted_under(protocol.clarifications_sha256)
     yield "dataset", "dataset", f"{metrics.corpus.name} {metrics.dataset_sha256}"
     yield "matching", "matching", _matching(metrics)
     yield "time", "time", _time(metrics)

@@ -15,6 +15,7 @@ from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.embedding.encoders import ENCODERS
 from recallbench.embedding.registry import encoder_status
 from recallbench.errors import Blocked, RecallBenchError
+from recallbench.progress import Silent
 from recallbench.protocol.deviations import Deviation
 from recallbench.protocol.frozen import load
 from recallbench.protocol.history import nearest, unrecorded
@@ -104,6 +105,12 @@ def _weights(plan: Plan) -> ReadinessRow:
     if name is None:
         return ReadinessRow("weights", "ready", f"store {plan.store} needs no vectors")
     typed = options.embedder or name
+    try:
+        pack = plan.find_pack(Silent(), fetch=False)
+    except RecallBenchError:
+        pack = None  # the rows on weights and corpus say what is missing
+    if pack is not None:
+        return ReadinessRow(f"vectors of {name}", "ready", f"{pack.words}: no weights are needed")
     return _checked(
         f"weights of {name}" if name in ENCODERS else "encoder",
         lambda: encoder_status(typed, options.environ, options.cache_dir, options.max_tokens),

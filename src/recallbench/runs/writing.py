@@ -19,6 +19,7 @@ from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.corpora.records import Haystack
 from recallbench.embedding.embedder import EmbeddingReport
 from recallbench.embedding.encoders import Role
+from recallbench.embedding.packs.record import PackRecord
 from recallbench.embedding.registry import recorded_encoder
 from recallbench.escaping.markdown import unformatted
 from recallbench.escaping.terminal import visible
@@ -68,6 +69,8 @@ class Circumstances:
     options: Options
     embedding: EmbeddingReport | None
     """The embedder's own report."""
+    pack: PackRecord | None = None
+    """The pack that the vectors are of."""
     embedded: Mapping[Role, EmbeddedPart] = field(default_factory=dict)
     """What embedding the segments and the questions took."""
     stages: Sequence[Mapping[str, Any]] = ()
@@ -142,6 +145,7 @@ def _environment(
         "recallbench_version": recallbench.__version__,
         **stated_circumstances(circumstances.options, folder),
         "embedding": embedding.document() if embedding is not None else None,
+        **({environment.PACK: circumstances.pack.origin()} if circumstances.pack is not None else {}),
         "seconds": {name: round(seconds, 4) for name, seconds in retrieval.timings.phases.items()},
         "cold_queries": retrieval.timings.cold or "timed",
         "store_calls": retrieval.timings.undivided or "timed",

@@ -18,7 +18,7 @@ from recallbench.reports.conclusions.labels import mattering, of_protocol
 from recallbench.reports.conclusions.measured import Measured, counted, gate_words
 from recallbench.reports.controls.columns import control_names, controls
 from recallbench.reports.latency import folder_impossible_times, times_line
-from recallbench.reports.own_encoder import encoder_words
+from recallbench.reports.own_encoder import encoder_words, pack_sentence
 from recallbench.reports.reproduction import LABEL, PAGE_NAME, ReproductionRecord
 from recallbench.reports.result_page import PAGE
 from recallbench.reports.returned import returned_sentences
@@ -70,6 +70,8 @@ def headline(
     shown = [primary.estimate for primary in metrics.headline] + ([] if asked is None else [asked.estimate])
     if any(estimate.saturated and not estimate.ordered for estimate in shown):
         lines.append("saturated: the share of questions that any order answers: they have no more to find in than k")
+    if metrics.embedder is not None and metrics.embedder.pack is not None:
+        lines.append(f"vectors: {pack_sentence(metrics.embedder.pack, 12)}")
     lines += about_corpus(metrics)
     if not any(primary.protocol_name == "MRR" for primary in metrics.headline):
         lines.append(f"no MRR: it needs --depth 50, these rankings are {metrics.retrieval.depth} deep")

@@ -39,7 +39,7 @@ def conclusion(
     elif lost:
         then = f"try those alone: {same}"
     elif _is_baseline(document, chosen):
-        then = f"keep it: {applied(document, chosen, corpus, file)}"
+        then = applied(document, chosen, corpus, file)
     elif _is_worse(document):
         then = "" if _is_shown_worse(document) else "to be sure, ask more questions"
     elif _is_undecided(document, chosen):
