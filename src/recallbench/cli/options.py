@@ -43,9 +43,7 @@ FORMAT = (
 GENERAL = (*FORMAT, CACHE_DIR, QUIET, CONFIG)
 """How a command that measures prints, and where it finds what was computed and set before."""
 PRICES = option("prices", "A TOML file with your own prices [default: dated estimates that come along].", type=PATH)
-DISTRACTORS = option(
-    "distractors", "Documents to add (JSON lines with _id and text) [default: the other haystacks'].", type=PATH
-)
+DISTRACTORS = option("distractors", "JSON lines with _id and text to add [default: the other haystacks'].", type=PATH)
 
 FAILURES = (
     option(
@@ -158,7 +156,7 @@ LABEL = option("label", "A word added to the folder's name.")
 STUDY = (OUT, LABEL)
 """The place of a study's folder."""
 KEEP_GOING = flag(
-    "keep-going", "Count a failed question as the worst answer and go on: it is named, and the exit code is 1."
+    "keep-going", "Count a failed question as the worst answer and go on: it is named, the exit code is 1."
 )
 REQUIRE_QUIET = flag("require-quiet", "Exit 3 where the machine is busy with something else, and 1 where it became so.")
 RESULT = (
