@@ -32,17 +32,15 @@ def commit(folder: Path) -> None:
         subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
 
 
-def run_result(folder: Path, corpus: str) -> Path:
-    done = recallbench(
-        "run", corpus, "--store", "exact", "--embedder", "hash", "--folder", "result", "--with-text", "-q", cwd=folder
-    )
-    assert done.returncode == 0
+def run_result(folder: Path, corpus: str, *more: str) -> Path:
+    words = ("run", corpus, "--store", "exact", "--embedder", "hash", "--folder", "result", "--with-text", "-q", *more)
+    assert recallbench(*words, cwd=folder).returncode == 0
     return folder / "result"
 
 
 @pytest.fixture(scope="module")
 def locomo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return run_result(tmp_path_factory.mktemp("locomo"), "canary-locomo")
+    return run_result(tmp_path_factory.mktemp("locomo"), "canary-locomo", "--limit", "50")
 
 
 @pytest.fixture(scope="module")

@@ -34,8 +34,8 @@ from recallbench.scoring.editions import CURRENT, EDITIONS, FIRST
 @pytest.fixture(scope="module")
 def current(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
-    words = ("run", "canary-locomo", "--store", "exact", "--embedder", "hash", "--folder", "result", "-q")
-    assert recallbench(*words, cwd=folder).returncode == 0
+    words = ("run", "canary-locomo", "--store", "exact", "--embedder", "hash", "--limit", "50", "--folder", "result")
+    assert recallbench(*words, "-q", cwd=folder).returncode == 0
     return folder / "result"
 
 
