@@ -178,7 +178,7 @@ def test_a_scope_without_documents_and_a_folder_without_any(folder: Path) -> Non
     (folder / "team" / "corpus.jsonl").unlink()
     done = typed(folder, "")
     assert done.returncode == 2
-    assert "has no corpus.jsonl" in done.stderr
+    assert "team has no corpus.jsonl" in done.stderr
 
 
 def test_queries_without_a_scope_need_the_option(folder: Path) -> None:

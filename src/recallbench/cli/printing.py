@@ -19,7 +19,7 @@ def show(printed: Printed, format: Format = "text") -> None:
     if format == "text":
         print_parts(*printed.parts)
         if printed.conclusion is not None:
-            conclude(printed.conclusion, apart=bool(printed.parts))
+            conclude(printed.conclusion)
         return
     print(printed.render(format), end="", flush=True)
     if format == "csv" and printed.conclusion is not None:
