@@ -146,7 +146,7 @@ def test_a_folder_that_is_no_result_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     assert recallbench("audit", "empty", cwd=tmp_path).returncode == 2
     (tmp_path / "empty" / "metrics.json").write_text("{]")
-    assert "the result empty is damaged" in recallbench("audit", "empty", cwd=tmp_path).stderr
+    assert "empty is a damaged result: " in recallbench("audit", "empty", cwd=tmp_path).stderr
 
 
 def test_audit_writes_nothing(result: Path) -> None:

@@ -191,7 +191,7 @@ def test_a_damaged_result_is_called_so(results_to_compare: Path, tmp_path: Path)
         done = recallbench(command, "cut", cwd=tmp_path)
         assert (done.returncode, done.stderr) == (
             2,
-            "recallbench: the result cut is damaged: metrics.json can't be read\n"
+            "recallbench: cut is a damaged result: metrics.json can't be read\n"
             "  expected: metrics.json as `recallbench run` wrote it\n"
             "  found: Expecting property name enclosed in double quotes at its end: the file may be cut off\n"
             "  what to do: get the folder again from where it was made, or measure anew\n",

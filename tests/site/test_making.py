@@ -53,6 +53,6 @@ def test_no_page_names_a_folder_above_the_results_whatever_it_is_called(audited:
     done = recallbench("site", results, "--folder", tmp_path / "made", "--copy", "-q", cwd=tmp_path)
     assert "2 results with an audit that holds; 1 kept out" in done.stdout
     pages = {file.name: file.read_text("utf-8") for file in (tmp_path / "made").iterdir()}
-    assert "<td>the result bad is damaged: " in pages["index.html"]
+    assert "<td>bad is a damaged result: metrics.json " in pages["index.html"]
     for folder in (*results.parents[:2], tmp_path):
         assert not [name for name, text in pages.items() if folder.name in text or html(folder.name) in text]

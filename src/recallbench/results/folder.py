@@ -118,7 +118,7 @@ def not_a_result(folder: Path, found: str, remedy: str = NAME_ONE) -> InputError
 def damaged_result(folder: Path, file: str, found: str) -> InputError:
     """Return the error for a result with a file that can't be read."""
     return InputError(
-        f"the result {folder} is damaged: {file} can't be read",
+        f"{folder} is a damaged result: {file} can't be read",
         expected=f"{file} as `recallbench run` wrote it",
         found=found,
         remedy="get the folder again from where it was made, or measure anew",
