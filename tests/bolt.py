@@ -15,6 +15,10 @@ import pytest
 
 PASSWORD = "It's-a-p@ss/word"
 SERVER = Path(__file__).resolve().parents[1] / "examples" / "bolt_server.py"
+SHORT_LIVED = {
+    "ARCADEDB_JVM_ARGS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -XX:+DisableAttachMechanism"
+}
+"""Variables of a Java that lives for seconds: it optimises little, and leaves nothing in the temporary folder."""
 
 
 @contextmanager
@@ -28,7 +32,7 @@ def bolt_server(folder: Path) -> Iterator[dict[str, str]]:
     process = subprocess.Popen(
         [sys.executable, SERVER, "--port", str(bolt), "--until-eof"],
         cwd=folder,
-        env=environ | {"NEO4J_PASSWORD": PASSWORD, "TMPDIR": str(folder)},
+        env=environ | SHORT_LIVED | {"NEO4J_PASSWORD": PASSWORD, "TMPDIR": str(folder)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=(folder / "stderr.txt").open("w"),

@@ -13,13 +13,16 @@ import sys
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import forked
-from forked import outcome
+from forked import COMMAND, outcome
 
 FRESH = "RECALLBENCH_TEST_FRESH"
 READ_AT_START = ("PYTHON", "LANG", "LC_", "OPENBLAS", "OMP", "MKL", "LD_", "COVERAGE")
 """Prefixes of the variables that an interpreter reads when it starts."""
+OF_FORKS = {"PYTHONHASHSEED": "42", "OPENBLAS_NUM_THREADS": "1"}
+"""Those that the process has which commands are forks of."""
 
 PRIVATE = (
     "PGMNEMO_DSN",
@@ -37,28 +40,36 @@ def recallbench(
     *arguments: str | Path,
     cwd: Path,
     env: dict[str, str] | None = None,
-    program: tuple[str, ...] = ("-m", "recallbench"),
+    program: tuple[str, ...] = COMMAND,
+    typed: str = "",
+    package: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end; what it printed is shown when an assertion on it fails."""
+    """Run a command to its end; what it printed is shown when an assertion on it fails.
+
+    `program` is another that Python is given: ("-c", code) or the path of a script; `typed` is what it reads.
+    `package` is the folder of another copy of the package, whose commands are forks of a process of their own.
+    """
     words = list(map(str, arguments))
-    forks = program == ("-m", "recallbench") and not any(n.startswith(READ_AT_START) for n in env or ())
-    run = _forked if forks and not os.environ.get(FRESH) else _started
-    done = run([*program, *words], cwd, environment(cwd, env))
+    copy = {"PYTHONPATH": str(package)} if package else {}
+    alike = program == COMMAND or program[0] == "-c" or Path(program[0]).suffix == ".py"
+    at_start = {name: value for name, value in (env or {}).items() if name.startswith(READ_AT_START)}
+    forks = alike and at_start.items() <= OF_FORKS.items() and not os.environ.get(FRESH)
+    variables = environment(cwd, {**copy, **(env or {})})
+    if forks:
+        answer = outcome(_zygote(**copy), words, str(cwd.resolve()), variables, program=program, typed=typed)
+        done = subprocess.CompletedProcess(words, *answer)
+    else:
+        done = _started([*program, *words], cwd, variables, typed)
     print(f"$ recallbench {' '.join(words)}\n{done.stdout}{done.stderr}[exit {done.returncode}]")
     assert "Traceback" not in done.stderr
     assert "defect of RecallBench" not in done.stderr
     return done
 
 
-def _started(words: list[str], cwd: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def _started(words: list[str], cwd: Path, env: dict[str, str], typed: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, *words]
-    return subprocess.run(
-        command, cwd=cwd, env=env, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
-    )
-
-
-def _forked(words: list[str], cwd: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.CompletedProcess(words, *outcome(_zygote(), words[2:], str(cwd.resolve()), env))
+    stdin: dict[str, Any] = {"input": typed} if typed else {"stdin": subprocess.DEVNULL}
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False, **stdin)
 
 
 def installed(folder: Path) -> str:
@@ -73,11 +84,14 @@ def installed(folder: Path) -> str:
 
 
 @cache
-def _zygote() -> str:
-    """Start the process that commands are forks of, and return its address; it ends with this one."""
+def _zygote(**at_start: str) -> str:
+    """Start the process that commands are forks of, and return its address; it and its folder end with this one.
+
+    `at_start` are further variables that it is started with.
+    """
     address = str(Path(tempfile.mkdtemp(prefix="recallbench-zygote-")) / "socket")
     command = [sys.executable, Path(__file__).with_name("zygote.py"), address]
-    env = environment(Path(address).parent, {"PYTHONHASHSEED": "42", "OPENBLAS_NUM_THREADS": "1"})
+    env = environment(Path(address).parent, OF_FORKS | at_start)
     process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
     assert process.stdout
     assert process.stdout.readline() == "ready\n"

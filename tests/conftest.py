@@ -7,14 +7,16 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
 
 from commandline import recallbench
-from recallbench import confidential
+from made_once import made_once
+from recallbench import confidential, web_json
+from zygote import QUICK_PAUSE
 
 # A background job of a shell is started with Ctrl-C ignored, and under nohup the end of a terminal is: both are handed
 # on, and the tests that send them need them delivered.
@@ -26,10 +28,27 @@ hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
 
 
+TESTS = Path(__file__).resolve().parent
+CHECKOUT = TESTS.parent
+SHORT_FILES = {TESTS / name for name in ("cases", "compare", "corpora", "escaping", "reports")}
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put files with real corpora first: they take longest, and at the end one worker would be left alone with them."""
+    """Put files with real corpora first, since they take longest, and folders of short files last.
+
+    At the end one worker would else be left alone with a long one.
+    """
     real = {item.path for item in items if item.get_closest_marker("real_data")}
-    items.sort(key=lambda item: item.path not in real)
+    short = {item.path for item in items if item.path.parent in SHORT_FILES} - real
+    items.sort(key=lambda item: (item.path not in real, item.path in short))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Let files that load the same go to the same worker."""
+    from scheduling import ByFile
+
+    return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.fixture(autouse=True)
@@ -39,9 +58,16 @@ def _secrets_are_forgotten() -> Iterator[None]:
     confidential.forget()
 
 
-CHECKOUT = Path(__file__).resolve().parent.parent
 PACKED = CHECKOUT.parent / "shared" / "data"
 UNPACKED = CHECKOUT / ".data"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _servers_are_asked_again_at_once() -> Iterator[None]:
+    """Let a request that failed be made once more without the pause that a real server is given."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(web_json, "FIRST_PAUSE", QUICK_PAUSE)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -120,20 +146,6 @@ def beam_500k_folder() -> Path:
 def realmem_folder() -> Path:
     """RealMem as its repository has it."""
     return real_release("REALMEM_DATA_DIR", "realmem")
-
-
-@contextmanager
-def made_once(tmp_path_factory: pytest.TempPathFactory, name: str) -> Iterator[Path]:
-    """A folder that all workers share; while the block runs no other of them is in one of that name."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
-    folder.mkdir(exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        if sys.platform != "win32":
-            import fcntl
-
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield folder
 
 
 @pytest.fixture(scope="session")

@@ -7,19 +7,29 @@ import json
 import os
 import socket
 import sys
+from collections.abc import Sequence
 
-SEEDED = ("run", "versions", "repeat", "evaluate", "grow", "latency", "sweep", "matrix")
-"""Commands that start themselves again under the protocol's hash seed, where none is set."""
+COMMAND = ("-m", "recallbench")
 
 
-def outcome(address: str, words: list[str], folder: str, environment: dict[str, str]) -> tuple[int, str, str]:
-    """Return the exit code of a command, and what it printed."""
-    if words and words[0] in SEEDED:
-        environment = {"PYTHONHASHSEED": "42", **environment}
+def outcome(
+    address: str,
+    words: Sequence[str],
+    folder: str,
+    environment: dict[str, str],
+    *,
+    program: Sequence[str] = COMMAND,
+    typed: str = "",
+) -> tuple[int, str, str]:
+    """Return the exit code of a command, and what it printed; `typed` is what it reads from its input.
+
+    `program` is what Python is given before the words: the command, ("-c", code) or the path of a script.
+    """
+    request = {"program": program, "words": words, "folder": folder, "environment": environment, "typed": typed}
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(address)
         with connection.makefile("rw") as stream:
-            stream.write(json.dumps({"words": words, "folder": folder, "environment": environment}) + "\n")
+            stream.write(json.dumps(request) + "\n")
             stream.flush()
             code, out, err = json.loads(stream.readline())
     return code, out, err

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 STEPS = ("open", "os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.scandir", "os.listdir", "fcntl.flock")
 
 
-def killed_at(step: int, work: Callable[[], None], steps: Collection[str] = STEPS) -> bool:
+def killed_at(step: int, work: Callable[[], object], steps: Collection[str] = STEPS) -> bool:
     """Run this in a process of its own and kill it right before that step on disk; return whether it got that far."""
     child = os.fork()
     if child == 0:

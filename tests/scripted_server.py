@@ -70,7 +70,7 @@ def scripted_server() -> Iterator[Scripted]:
 
     with Server(("127.0.0.1", 0), Handler) as server:
         script.address = f"http://127.0.0.1:{server.server_address[1]}/"
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()
         try:
             yield script

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bolt import PASSWORD, SERVER, free_ports
+from bolt import PASSWORD, SERVER, SHORT_LIVED, free_ports
 from stages import sampled
 
 
@@ -20,7 +20,7 @@ def test_the_server_stops_cleanly_on_a_signal(tmp_path: Path, order: signal.Sign
     process = subprocess.Popen(
         [sys.executable, SERVER, "--port", str(port)],
         cwd=tmp_path,
-        env=os.environ | {"NEO4J_PASSWORD": PASSWORD, "TMPDIR": str(tmp_path)},
+        env=os.environ | SHORT_LIVED | {"NEO4J_PASSWORD": PASSWORD, "TMPDIR": str(tmp_path)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

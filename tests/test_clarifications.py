@@ -6,6 +6,7 @@ import inspect
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,10 @@ from recallbench.corpora.records import Haystack, Question, Segment
 from recallbench.corpora.registry import open_corpus
 from recallbench.embedding.encoders import ENCODERS
 from recallbench.protocol.bands import band
+from recallbench.protocol.deviations import Configuration, departures
 from recallbench.protocol.frozen import load
+from recallbench.protocol.packed_vectors import PackedVectors
+from recallbench.protocol.rules import applied
 from recallbench.retrieval.opaque import OpaqueIds
 from recallbench.scoring.estimate import estimate
 from recallbench.scoring.judgement import judge
@@ -257,6 +261,19 @@ def test_17_a_pinned_bin_is_checked_by_its_hash() -> None:
     assert weights.files["pytorch_model.bin"] == "b5e0ce3470abf5ef3831aa1bd5553b486803e83251590ab7ff35a117cf6aad38"
     # An unknown hash is recorded at first use and never invented.
     assert ENCODERS["dragon-plus"].passage.files["config.json"] == ""
+
+
+def test_18_a_pack_counts_where_it_was_compared_and_nothing_stands_beside_it() -> None:
+    rules = load()
+    corpus = rules.corpora["locomo"]
+    run = Configuration(corpus.sha256, "pgmnemo", "", "dragon-plus", pooled=False, depth=50, limit=None)
+    good = PackedVectors(2000, rules.packs.texts_embedded_again, rules.packs.least_cosine, "whoever used it", False)
+    assert departures(replace(run, pack=good), corpus, rules) == ()
+    for change in ({"compared_by": ""}, {"compared": 31}, {"cosine": 0.99999}, {"beside": True}):
+        [departure] = departures(replace(run, pack=replace(good, **change)), corpus, rules)
+        assert departure.kind == "vectors"
+    assert 18 in applied(rules, corpus, (), "pgmnemo", "dragon-plus", packed=True)
+    assert 18 not in applied(rules, corpus, (), "pgmnemo", "dragon-plus", packed=False)
 
 
 def test_every_clarification_has_a_test_here() -> None:

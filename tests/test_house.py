@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -41,3 +42,8 @@ def test_no_module_and_no_test_file_is_longer_than_400_lines() -> None:
     files = (*MODULES, *Path(__file__).parent.rglob("*.py"))
     lines = {file.name: len(file.read_text("utf-8").splitlines()) for file in files}
     assert {name: count for name, count in lines.items() if count > 400} == {}
+
+
+def test_nothing_that_is_printed_names_a_guide_that_an_installation_lacks() -> None:
+    named = {module.name: re.findall(r"\bdocs/[\w-]+\.md", module.read_text("utf-8")) for module in MODULES}
+    assert {name: guides for name, guides in named.items() if guides} == {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,11 +18,12 @@ GRUDGING = "1.6"
 
 
 @contextmanager
-def versioned_server(password: str | None = None) -> Iterator[EmbeddedServer]:
+def versioned_server(password: str | None = None, offered: Sequence[str] = ()) -> Iterator[EmbeddedServer]:
+    """The server; it offers these versions too, each of which does what `1.0` does."""
     with tempfile.TemporaryDirectory(prefix="recallbench-versions-") as folder:
         Path(folder).chmod(0o755)  # the server may run as another user
         install = with_standin(Path(folder))
-        extra = {
+        extra = dict.fromkeys(offered, BASE + VARIANTS["1.0"]) | {
             BROKEN: "SELECT no_such_thing();",
             GRUDGING: BASE + VARIANTS["1.0"] + "SELECT pg_sleep(60);",
         }

@@ -1,7 +1,8 @@
 """A process with the program's libraries loaded, of which each command of a test is a fork: its start is quick.
 
-It listens on the Unix socket of its first argument for as long as its parent lives. A request is one line of JSON: the
-words of a command, its folder and its environment. The answer is another: the exit code, and what was printed.
+It listens on the Unix socket of its first argument for as long as its parent lives, and then removes the socket's
+folder. A request is one line of JSON, as `forked.py` writes it. The answer is another: the exit code, and what was
+printed.
 """
 
 import atexit
@@ -11,18 +12,28 @@ import json
 import os
 import pkgutil
 import random
+import runpy
 import selectors
+import shutil
 import signal
 import socket
 import sys
 import tempfile
 import threading
 from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
 from typing import IO, Any, NamedTuple, NoReturn
+
+from forked import COMMAND
 
 LOADED_BY_THEMSELVES = (".__main__", ".pytest_plugin")
 PATIENCE_S = 10
 """How long whoever connects may take to say what is asked."""
+LOOK_S = 0.2
+"""Seconds between two looks at whether the parent still lives."""
+QUICK_PAUSE = 0.001
+"""Seconds before a request that failed is made once more."""
 READ_VARIABLES_AT_IMPORT = ("huggingface_hub", "torch", "transformers", "openvino")
 
 
@@ -33,10 +44,14 @@ def load() -> None:
     import psycopg  # noqa: F401
 
     import recallbench
+    from recallbench import web_json
+    from recallbench.audit import kept_audits
 
     for module in pkgutil.walk_packages(recallbench.__path__, "recallbench."):
         if not module.name.endswith(LOADED_BY_THEMSELVES):
             importlib.import_module(module.name)
+    kept_audits._program()  # hashes the package, once for all commands
+    web_json.FIRST_PAUSE = QUICK_PAUSE
     early = [name for name in READ_VARIABLES_AT_IMPORT if name in sys.modules]
     assert not early, f"every command has variables of its own, which these read when they are imported: {early}"
 
@@ -74,7 +89,7 @@ def serve(address: str) -> tuple[dict[str, Any], Asked]:
         ready.register(woken, selectors.EVENT_READ)
         print("ready", flush=True)
         while os.getppid() == parent:
-            events = {key.fileobj for key, _ in ready.select(timeout=1)}
+            events = {key.fileobj for key, _ in ready.select(timeout=LOOK_S)}
             if woken in events:
                 woken.recv(4096)
             for pid in list(running):
@@ -101,6 +116,7 @@ def serve(address: str) -> tuple[dict[str, Any], Asked]:
                 for other in running.values():
                     other.connection.close()
                 return request, asked
+    shutil.rmtree(Path(address).parent)
     sys.exit()
 
 
@@ -116,25 +132,57 @@ def end(code: int) -> NoReturn:
     os._exit(code)
 
 
-if __name__ == "__main__":
-    load()
-    gc.freeze()  # a fork then leaves the memory of what is loaded alone
-    request, asked = serve(sys.argv[1])
-    # From here on this process is the command.
+def become(request: dict[str, Any], asked: Asked) -> None:
+    """Make this process what a new interpreter of that request would be."""
     os.dup2(asked.out.fileno(), 1)
     os.dup2(asked.err.fileno(), 2)
     asked.connection.close()
+    if request["typed"]:
+        with tempfile.TemporaryFile() as typed:
+            typed.write(request["typed"].encode())
+            typed.seek(0)
+            os.dup2(typed.fileno(), 0)
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
     tempfile.tempdir = None  # the folder that its own TMPDIR names
     random.seed()
-    sys.path[0] = request["folder"]  # as `python -m` has it
+    sys.orig_argv[1:] = [*request["program"], *request["words"]]
     sys.argv[1:] = request["words"]
-    sys.orig_argv[1:] = ["-m", "recallbench", *request["words"]]
-    from recallbench.__main__ import run
 
-    try:
+
+def run_program(program: list[str], words: list[str]) -> None:
+    """Run the command, a script or the code behind -c as the main program."""
+    from recallbench.cli.main import HASH_SEED, MEASURING
+
+    if program != list(COMMAND) or (words and words[0] in MEASURING):
+        # This interpreter has the seed under which they would start themselves again.
+        os.environ.setdefault("PYTHONHASHSEED", HASH_SEED)
+    if program == list(COMMAND):
+        from recallbench.__main__ import run
+
+        sys.path[0] = os.getcwd()
         run()
+    elif program[0] == "-c":
+        sys.path[0], sys.argv[0] = "", "-c"
+        main = sys.modules["__main__"] = ModuleType("__main__")
+        exec(compile(program[1], "<string>", "exec"), main.__dict__)
+    else:
+        sys.path[0], sys.argv[0] = str(Path(program[0]).parent), program[0]
+        runpy.run_path(program[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    load()
+    gc.freeze()  # a fork then leaves the memory of what is loaded alone
+    request, asked = serve(sys.argv[1])
+    # From here on this process is the command.
+    become(request, asked)
+    try:
+        run_program(request["program"], request["words"])
     except SystemExit as ending:
+        if isinstance(ending.code, str):
+            print(ending.code, file=sys.stderr)
+            end(1)
         end(int(ending.code or 0))
+    end(0)

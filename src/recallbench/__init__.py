@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from recallbench.errors import RecallBenchError
     from recallbench.retrieval.pipeline.pipeline import Pipeline
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "BelowThreshold",

@@ -58,3 +58,7 @@ class Blocked(RecallBenchError):
     """A prerequisite is missing; `remedy` is the command that gets it."""
 
     exit_code = 3
+
+
+class TooManyConnections(Blocked):
+    """A server takes no further caller, and goes on serving those it has."""

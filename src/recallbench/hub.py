@@ -136,6 +136,11 @@ def is_offline(environ: Mapping[str, str]) -> bool:
     return environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
 
 
+def offline(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment in which the user forbids the network."""
+    return {**environ, "HF_HUB_OFFLINE": "1"}
+
+
 def cache_folder(environ: Mapping[str, str]) -> Path:
     """Return the folder of the hub's library, by the variables that it goes by."""
     if cache := environ.get("HF_HUB_CACHE"):

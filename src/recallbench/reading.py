@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shlex
 import stat
@@ -131,6 +132,15 @@ def is_finite(value: object) -> TypeGuard[int | float]:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
     return -sys.float_info.max <= value <= sys.float_info.max
+
+
+def finite_number(text: str) -> float | None:
+    """Return the number that a text is; None for any other text, and for infinity and NaN."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
 
 
 def toml(text: str) -> dict[str, Any]:

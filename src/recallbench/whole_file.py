@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -66,6 +67,26 @@ def write_whole(
         if synced:
             file.flush()
             os.fsync(file.fileno())
+
+
+def write_output(path: Path, content: str | bytes, *, overwrite: bool = True) -> None:
+    """Write a file where its user says; raises InputError where that can't be. A link to an older one stays a link."""
+    check_place(path)
+    with write_errors(
+        f"{path} can't be written", expected="a file in a folder that may be written to", remedy="name another file"
+    ):
+        write_whole(path.resolve() if overwrite else path, content, overwrite=overwrite)
+
+
+def check_place(path: Path) -> None:
+    """Raise InputError where the folder is not there that a user's file is to be written into: none is made for it."""
+    if not path.parent.is_dir():
+        raise InputError(
+            f"{path} can't be written",
+            expected="a file in a folder that is there",
+            found=f"no folder {path.parent}",
+            remedy=f"mkdir -p {shlex.quote(str(path.parent))}, or name another file",
+        )
 
 
 @contextmanager

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recallbench.audit.checks.report import _timings
 from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.registry import facts
 from recallbench.protocol.frozen import load
 from recallbench.reports.report import ReportedRun, render
 from recallbench.reports.result_page import PAGE, page_of
 from recallbench.results.known_texts import row_texts
+from recallbench.results.latency import read_timings
 from recallbench.results.metrics import Metrics
 from recallbench.results.result import Result
 from recallbench.results.retrievals import run_tag, trec_run
@@ -127,7 +127,9 @@ def thoroughly(*changes: Change) -> Change:
 
 def write_reports(subject: AuditSubject) -> None:
     """Write report and page again, as they follow from the folder's other files."""
-    report = render(subject.derived, ReportedRun(subject.environment, _timings(subject)))
+    report = render(
+        subject.derived, ReportedRun(subject.environment, read_timings(subject.folder, subject.environment))
+    )
     (subject.folder / "report.md").write_text(report)
     (subject.folder / PAGE).write_text(page_of(subject.result, subject.derived, row_texts(subject.folder)))
 

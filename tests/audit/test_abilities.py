@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from audited_copies import audit_copy
 from commandline import recallbench
-from recallbench.audit.audit import audit
-from recallbench.audit.checks.report import _timings
 from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.registry import facts
 from recallbench.protocol.frozen import load
 from recallbench.reports.report import ReportedRun, render_without_sentence
 from recallbench.reports.result_page import PAGE
+from recallbench.results.latency import read_timings
 from recallbench.results.manifest import build
 from recallbench.results.metrics import Metrics
 from recallbench.results.result import Result
@@ -40,7 +40,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def failed_checks(folder: Path) -> dict[str, str]:
-    report = audit(folder, environ={})
+    report = audit_copy(folder)
     return {
         check.code: check.observed for check in report.checks if check.status == "fail" and check.code != "RB-COMMITTED"
     }
@@ -88,7 +88,7 @@ def test_a_result_of_the_first_edition_has_no_abilities_and_passes(workspace: Pa
     earlier = metrics.model_copy(update={"statistics_edition": FIRST.number, "abilities": None})
     subject = AuditSubject(Result(folder, earlier), rules, facts(metrics.corpus.name, rules), (), {})
     (folder / "metrics.json").write_text(subject.derived.model_dump_json(indent=1) + "\n")
-    run = ReportedRun(subject.environment, _timings(subject))
+    run = ReportedRun(subject.environment, read_timings(subject.folder, subject.environment))
     (folder / "report.md").write_text(render_without_sentence(subject.derived, run))
     (folder / PAGE).unlink()
     (folder / "manifest.json").write_text(build(folder))

@@ -5,7 +5,15 @@ import re
 from pathlib import Path
 
 from commandline import recallbench
-from recallbench.audit.checks import CHECKS, LAST, OF_A_PIPELINE, OF_THE_STATIC_CONTROL, ON_DEMAND, static_control
+from recallbench.audit.checks import (
+    CHECKS,
+    LAST,
+    OF_A_PACK,
+    OF_A_PIPELINE,
+    OF_THE_STATIC_CONTROL,
+    ON_DEMAND,
+    static_control,
+)
 from recallbench.audit.explanation import explanations
 from recallbench.audit.gates import GATES
 from recallbench.citing import attestation, publication
@@ -15,7 +23,7 @@ DOCUMENT = Path(__file__).parents[2] / "benchmarks" / "AUDIT.md"
 
 
 def test_codes_are_unique_and_explained() -> None:
-    codes = [check.code for check in (*CHECKS, *OF_A_PIPELINE, *ON_DEMAND, *GATES, *LAST)]
+    codes = [check.code for check in (*CHECKS, *OF_A_PACK, *OF_A_PIPELINE, *ON_DEMAND, *GATES, *LAST)]
     codes += [check.code for check in (*OF_THE_STATIC_CONTROL, static_control.AGAIN)]
     codes += [attestation.CODE, publication.CODE, *CODES]
     assert len(set(codes)) == len(codes)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from audited_copies import audit_copy
 from commandline import recallbench
-from recallbench.audit.audit import audit
 from recallbench.audit.difference import ROUNDING
 from recallbench.errors import RecallBenchError
 from recallbench.results.manifest import build
@@ -59,7 +59,7 @@ def failing_checks(folder: Path) -> set[str]:
     """Return the codes that do not pass, without those of bytes; a refusal counts."""
     (folder / "manifest.json").write_text(build(folder))
     try:
-        report = audit(folder, environ={})
+        report = audit_copy(folder)
     except RecallBenchError as error:
         return {str(error)}
     wrong = [check for check in report.checks if check.status != "pass" and check.code not in BYTES]
@@ -98,7 +98,7 @@ def alike(first: object, second: object) -> bool:
 
 def test_the_unchanged_folder_lacks_only_a_commit(genuine: Path, folder: Path) -> None:
     (fresh(genuine, folder) / "manifest.json").write_text(build(folder))
-    report = audit(folder, environ={})
+    report = audit_copy(folder)
     assert [check.code for check in report.checks if check.status != "pass"] == ["RB-COMMITTED"]
 
 
@@ -181,7 +181,7 @@ def test_noise_in_any_byte_fails_the_seal(genuine: Path, folder: Path, name: str
     content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
     path.write_bytes(bytes(content))
     try:
-        report = audit(folder, environ={})
+        report = audit_copy(folder)
     except RecallBenchError:
         return
     assert "RB-MANIFEST" in {check.code for check in report.checks if check.status == "fail"}

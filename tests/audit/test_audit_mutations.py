@@ -9,9 +9,10 @@ from locomo_mutations import LOCOMO
 from mutations import Mutation
 from set_mutations import LABELLED, LONGMEMEVAL, MATCHED
 
+from audited_copies import audit_copy
 from commandline import recallbench
 from labelled_sets import EXPECTING, SAYING, beir, short
-from recallbench.audit.audit import Audit, audit
+from recallbench.audit.audit import Audit
 from recallbench.audit.checks import CHECKS, LAST, ON_DEMAND
 from recallbench.audit.decision import decide
 from recallbench.audit.gates import GATES
@@ -31,17 +32,15 @@ def commit(folder: Path) -> None:
         subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
 
 
-def run_result(folder: Path, corpus: str) -> Path:
-    done = recallbench(
-        "run", corpus, "--store", "exact", "--embedder", "hash", "--folder", "result", "--with-text", "-q", cwd=folder
-    )
-    assert done.returncode == 0
+def run_result(folder: Path, corpus: str, *more: str) -> Path:
+    words = ("run", corpus, "--store", "exact", "--embedder", "hash", "--folder", "result", "--with-text", "-q", *more)
+    assert recallbench(*words, cwd=folder).returncode == 0
     return folder / "result"
 
 
 @pytest.fixture(scope="module")
 def locomo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return run_result(tmp_path_factory.mktemp("locomo"), "canary-locomo")
+    return run_result(tmp_path_factory.mktemp("locomo"), "canary-locomo", "--limit", "50")
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +75,7 @@ def audited(genuine: Path, workspace: Path, mutation: Mutation | None) -> Audit:
     else:
         commit(workspace)
     team = genuine.parent / "team"
-    return audit(folder, corpus_files=[team] if team.exists() else [], environ={})
+    return audit_copy(folder, [team] if team.exists() else [])
 
 
 def test_the_genuine_results_pass(

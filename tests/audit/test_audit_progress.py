@@ -23,5 +23,6 @@ def test_each_stage_is_reported_to_its_end(tmp_path: Path) -> None:
     # A gate with an audit reports the same stages.
     (tmp_path / "recallbench.toml").write_text('[result.night]\nfolder = "result"\naudit = true\n')
     again = RecordedProgress()
-    gate(read_thresholds(tmp_path / "recallbench.toml"), tmp_path, {}, {}, again, today=date(2026, 1, 2))
+    file = tmp_path / "recallbench.toml"
+    gate(read_thresholds(file), file, {}, {}, again, today=date(2026, 1, 2))
     assert again.stages == progress.stages

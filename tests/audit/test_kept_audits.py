@@ -24,7 +24,9 @@ from recallbench.results.result import open_result
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a result; no test writes into it."""
     folder = tmp_path_factory.mktemp("measured")
-    done = recallbench("run", "canary-locomo", "--store", "bm25", "--folder", "bm25", "--quiet", cwd=folder)
+    done = recallbench(
+        "run", "canary-locomo", "--store", "bm25", "--limit", "50", "--folder", "bm25", "--quiet", cwd=folder
+    )
     assert done.returncode == 0
     return folder / "bm25"
 

@@ -6,16 +6,17 @@ import shutil
 from pathlib import Path
 
 import pytest
+from mutations import text
 
+from audited_copies import audit_copy
 from commandline import recallbench
-from recallbench.audit.audit import audit
-from recallbench.audit.checks.report import _timings
 from recallbench.audit.subject import AuditSubject
 from recallbench.corpora.registry import facts
 from recallbench.protocol.frozen import load
 from recallbench.reports.report import ReportedRun, render
 from recallbench.reports.result_page import PAGE, page_of
 from recallbench.results.known_texts import texts_of
+from recallbench.results.latency import read_timings
 from recallbench.results.manifest import build
 from recallbench.results.result import open_result
 
@@ -38,17 +39,15 @@ def earlier(made: Path, tmp_path: Path) -> Path:
     shutil.copytree(made, folder)
     result, rules = open_result(folder), load()
     subject = AuditSubject(result, rules, facts(result.metrics.corpus.name, rules), (), {})
-    run = ReportedRun(subject.environment, _timings(subject))
-    (folder / "report.md").write_text(render(subject.metrics, run, labels_last=False))
-    (folder / PAGE).write_text(
-        page_of(subject.judged_result, subject.metrics, texts_of(subject.rows), labels_last=False)
-    )
+    run = ReportedRun(subject.environment, read_timings(subject.folder, subject.environment))
+    (folder / "report.md").write_text(render(subject.metrics, run, early=True))
+    (folder / PAGE).write_text(page_of(subject.judged_result, subject.metrics, texts_of(subject.rows), early=True))
     (folder / "manifest.json").write_text(build(folder))
     return folder
 
 
 def failed(folder: Path) -> dict[str, str]:
-    return {check.code: check.observed for check in audit(folder, environ={}).checks if check.status == "fail"}
+    return {check.code: check.observed for check in audit_copy(folder).checks if check.status == "fail"}
 
 
 def test_the_last_section_alone_has_the_labels(made: Path) -> None:
@@ -69,6 +68,54 @@ def test_the_last_section_alone_has_the_labels(made: Path) -> None:
     assert before.splitlines()[4] == NOTE
     assert f"<p>{NOTE}</p>" in page_before
     assert failed(made) == {}
+
+
+def test_on_the_canary_the_last_section_speaks_of_no_aim_and_of_gates_in_plain_words(made: Path) -> None:
+    last = (made / "report.md").read_text().partition("\n## Under the protocol\n")[2]
+    told = "The rules of pgmnemo Recall Benchmark Protocol v1.0.0 were applied where they speak of such data, by "
+    for shown in (last, (made / PAGE).read_text()):
+        assert told in shown
+        assert "Measured under" not in shown
+        assert "every gate of the protocol holds but that its files are in git, which no run can know" in shown
+    assert "**Verdict" not in last
+    gates = {row.split(" | ")[0].removeprefix("| "): row for row in last.splitlines() if row.startswith("| ")}
+    assert gates["version pin"] == (
+        "| version pin | pass | the store states one version before and after the run, and the one that was asked for, "
+        "if any was | bm25 states recallbench-bm25/1 (bm25s 0.3.16), none was asked for |"
+    )
+    assert "| each question with evidence has a segment that answers it |" in gates["oracle coverage"]
+    assert "272" not in last
+    assert "pgmnemo_version" not in last
+
+
+def test_a_report_tells_what_applies_alone(made: Path, earlier: Path) -> None:
+    now, before = ((folder / "report.md").read_text() for folder in (made, earlier))
+    assert "Band for recall@10: none, not applicable" in before
+    assert "Band for" not in now
+    assert "| oddities of the file | haystacks with a repeated session id: 0; empty turns: 0; " in before
+    assert "| oddities of the file | evidence strings read as their authors meant them: 1; " in now
+    assert "; the published file is so, and every run finds the same |" in now
+    measures = now.partition("\n## All measures\n")[2].partition("\n## ")[0].splitlines()
+    rows = [line for line in measures if line.startswith(("| `mrr@", "| `ndcg@"))]
+    assert (len(rows) > 1, {row.split(" | ")[-1] for row in rows}) == (True, {"– |"})
+    assert "| reading the corpus | " in now
+
+
+def test_report_and_page_round_times_alike(made: Path) -> None:
+    (row,) = [
+        line for line in (made / "report.md").read_text().splitlines() if line.startswith("| end to end | warm |")
+    ]
+    page = (made / PAGE).read_text()
+    for cell in row.strip("| ").split(" | ")[3:]:
+        assert f">{cell}</td>" in page
+
+
+def test_the_last_digit_of_a_time_follows_from_the_file(made: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "result"
+    shutil.copytree(made, folder)
+    text("report.md", r"(?<=\| asking all questions \| 0\.\d\d)\d", lambda found: str((int(found[0]) + 1) % 10))(folder)
+    (folder / "manifest.json").write_text(build(folder))
+    assert list(failed(folder)) == ["RB-REPORT"]
 
 
 def test_a_report_that_began_with_the_labels_is_audited_as_ever(earlier: Path) -> None:

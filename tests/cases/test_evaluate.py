@@ -190,7 +190,8 @@ def test_cases_that_should_find_nothing_are_in_no_mean() -> None:
     assert report.rows[3].values == {}
     assert report.abstention is not None
     assert (report.abstention.auroc, report.abstention.false_retrieval) == (1.0, 0.0)
-    assert "1 with nothing to find, in no mean" in repr(report)
+    assert "\n1 that should find nothing, in no mean\n" in repr(report)
+    assert "with nothing to find" not in repr(report)
     assert recallbench.evaluate(cases, lambda q, k: ["x"], 3).abstention is None
 
 

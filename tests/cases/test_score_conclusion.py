@@ -61,7 +61,7 @@ def test_a_change_that_helps_says_why_one_can_believe_it() -> None:
     found, lost = [["a", "x", "y"]], [["x", "a", "y"]]
     told = change_conclusion(change(found * 20 + lost * 20, found * 40), "A", "B")
     assert told.happened == "B is better than A: mrr@2 +0.2500 (+0.1690 to +0.3310), 40 queries, p 7.6e-06"
-    assert (told.belief, told.next, told.tone) == ("the interval excludes 0, and p agrees", "keep B", "good")
+    assert (told.belief, told.next, told.tone) == ("p and interval agree", "keep B", "good")
 
 
 def test_no_difference_is_not_called_equal() -> None:

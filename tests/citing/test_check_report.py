@@ -18,7 +18,7 @@ def figure(state: State, problem: str = "", line: int = 3, *, fails: bool = Fals
 
 
 def declared(line: int) -> CheckedFigure:
-    one = figure("no folder named", "no folder is kept", line)
+    one = replace(figure("not checkable", "commands there make it", line), by_word=True)
     one.figure.declared = Declaration(1, "commands", (), "recallbench run locomo")
     return one
 
@@ -30,14 +30,14 @@ def said(*figures: CheckedFigure, strict: bool = False) -> str:
 def test_the_last_line_tells_the_states_and_what_to_do() -> None:
     right = figure("right", source="results/r")
     assert said(right, right) == "a.md: 2 figures: 2 right; each as its folder has it, which was audited just now"
-    in_file = figure("no folder named", "as c.csv has it, which no audit covers", source="c.csv")
+    in_file = replace(figure("no folder named", "as c.csv has it, which no audit covers", source="c.csv"), by_word=True)
     assert said(right, in_file) == (
         "a.md: 2 figures: 1 right, 1 no folder named; nothing contradicts the text; 1 as data files have it, which no "
         "audit covers; next: commit the result folders and name them, and check with --strict"
     )
     assert said(in_file, declared(5)).startswith(
-        "a.md: 2 figures: 2 no folder named; nothing contradicts the text; 1 as data files have it, which no audit "
-        "covers; the others that are not right were not compared with anything; next: "
+        "a.md: 2 figures: 1 not checkable, 1 no folder named; nothing contradicts the text; 1 as data files have it, "
+        "which no audit covers; 1 by the text's own word that commands or others made it; next: "
     )
     assert CheckedTexts({A: [in_file]}, strict=True).failing == [(A, in_file)]
     assert said() == "a.md: no figure of a measure; so nothing was checked"
@@ -63,15 +63,16 @@ def test_the_last_line_tells_the_states_and_what_to_do() -> None:
 def test_what_was_not_compared_fails_when_strict() -> None:
     right, unread = figure("right", source="results/r"), figure("not checkable", "several figures are given")
     assert said(right, unread, declared(5)) == (
-        "a.md: 3 figures: 1 right, 1 not checkable, 1 no folder named; nothing contradicts the text; what is not right "
-        "was not compared with anything; next: commit the result folders and name them, and check with --strict"
+        "a.md: 3 figures: 1 right, 2 not checkable; nothing contradicts the text; 1 by the text's own word that "
+        "commands or others made it; the others that are not right were not compared with anything; next: commit the "
+        "result folders and name them, and check with --strict"
     )
     assert said(right, unread, strict=True) == (
         "a.md: 2 figures: 1 right, 1 not checkable; 1 may not stand as it does; next: a.md:3: several figures are given"
     )
     assert [one.state for _, one in CheckedTexts({A: [right, unread, declared(5)]}, True).failing] == [
         "not checkable",
-        "no folder named",
+        "not checkable",
     ]
 
 
@@ -84,14 +85,14 @@ def test_lines_lead_with_the_place_and_all_rows_have_every_figure() -> None:
     )
     output = printed(texts)
     assert output.parts == [
-        "a.md:4-12: no folder named: 3 figures: no folder is kept",
+        "a.md:4-12: not checkable: 3 figures: commands there make it",
         "docs/b.md:9: wrong: recall@10 0.93, recall@10 0.93: r has 0.83",
     ]
     rows = output.render("csv").splitlines()
     assert rows[0] == "file,line,state,claim,faults,compared with"
     assert rows[1:3] == [
         "a.md,3,right,recall@10 0.93,,results/r",
-        "a.md,4,no folder named,recall@10 0.93,no folder is kept,",
+        "a.md,4,not checkable,recall@10 0.93,commands there make it,",
     ]
     assert len(rows) == 7
     assert output.render("markdown").count("\n| a.md |") == 4

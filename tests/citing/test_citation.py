@@ -18,6 +18,7 @@ from recallbench.audit.decision import Verdict
 from recallbench.audit.gate import Check
 from recallbench.citing.citation import AuditedResult, NotCitable, cite, text
 from recallbench.citing.citation_check import CheckedFigure, check
+from recallbench.protocol.frozen import load
 from recallbench.results.result import Result, open_result
 
 MEMORY = """
@@ -121,6 +122,18 @@ def test_a_previous_result_follows_the_same_definition(place: Path, change: dict
     with pytest.raises(NotCitable) as refused:
         cite(audited(place, "new"), other)
     assert [text for text in refused.value.reasons if text.startswith(f"previous result: {reason}: ")]
+
+
+def test_a_previous_result_may_be_of_before_a_clarification_that_changes_no_figure(place: Path) -> None:
+    old = audited(place, "old")
+    metrics, rules = old.result.metrics, load()
+    before = {
+        "clarifications_sha256": rules.earlier_clarifications[-1],
+        "clarifications": metrics.protocol.clarifications,
+    }
+    update = {"protocol": metrics.protocol.model_copy(update=before)}
+    earlier = replace(old, result=Result(old.result.folder, metrics.model_copy(update=update)))
+    assert ": improvement; results/old -> results/new" in text(cite(audited(place, "new"), earlier))
 
 
 def test_a_previous_result_is_citable_itself(place: Path) -> None:

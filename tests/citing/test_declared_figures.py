@@ -87,13 +87,13 @@ def test_a_command_that_measures_makes_figures(line: str, measuring_line: str) -
     assert measuring(f"cd x\n{line}\n") == measuring_line
 
 
-def test_figures_of_commands_name_no_folder_and_do_not_fail(tmp_path: Path) -> None:
-    reason = "no folder is kept; the commands there make it, as line 3 says"
+def test_figures_of_commands_are_not_checkable_and_do_not_fail(tmp_path: Path) -> None:
+    reason = "commands there make it, as line 3 says: they were not run"
     text = "# T\n\n<!-- recallbench: figures from commands -->\n{}\n## U\n\nrecall@10 is 0.93.\n\nMRR 0.5 (results/x)\n"
     ran = text.format("\n```sh\nrecallbench run locomo\n```\n")
     assert states(tmp_path, ran) == [
-        (11, "no folder named", False, (reason,)),
-        (13, "no folder named", False, (reason,)),
+        (11, "not checkable", False, (reason,)),
+        (13, "not checkable", False, (reason,)),
     ]
     lacking = "line 3 says that commands make it, and none stands there"
     assert states(tmp_path, text.format("")) == [
@@ -108,8 +108,8 @@ def test_a_declaration_ends_with_its_section(tmp_path: Path) -> None:
     text += "### B\n\nrecall@10 is 0.93.\n\n## C\n\nrecall@10 is 0.94.\n"
     assert [(line, state, fails) for line, state, fails, _ in states(tmp_path, text.format("commands"))] == [
         (9, "no folder named", True),
-        (13, "no folder named", False),
-        (17, "no folder named", False),
+        (13, "not checkable", False),
+        (17, "not checkable", False),
         (21, "no folder named", True),
     ]
     assert [(line, state, fails) for line, state, fails, _ in states(tmp_path, text.format("others"))] == [
@@ -143,7 +143,8 @@ def test_commands_have_to_measure_the_corpus_that_is_named(tmp_path: Path) -> No
             f"# T\n\n<!-- recallbench: figures from commands -->\n\n```sh\n{command}\n```\n\n## {heading}\n\n{said}\n"
         )
         (one,) = states(tmp_path, text)
-        assert (one[1], one[2]) == ("no folder named", one[3][0].startswith("line 3 says"))
+        lacking = one[3][0].startswith("line 3 says")
+        assert (one[1], one[2]) == ("no folder named" if lacking else "not checkable", lacking)
         return one[3][0].partition(", and ")[2]
 
     on_locomo = "On LoCoMo recall@10 is 0.93."

@@ -361,22 +361,29 @@ def test_missing_files_and_wrong_folders_are_refused(result: Path) -> None:
     assert "result: holds" in mixed.stdout
 
 
-def test_each_format_has_the_word_and_every_check(result: Path) -> None:
+def test_each_format_tells_what_the_text_tells(result: Path) -> None:
     repository = result.parent
     sheet = recallbench("audit", "result", "--format", "csv", cwd=repository)
-    assert sheet.returncode == 1
-    lines = sheet.stdout.splitlines()
-    assert lines[0] == "folder,outcome,status,check,name,observed,required"
-    assert lines[1].startswith('result,"holds, not committed",pass,RB-FILES,files,')
-    assert len(lines) == 1 + 51
+    assert (sheet.returncode, sheet.stdout) == (
+        1,
+        "folder,outcome,status,check,name,observed,required\n"
+        'result,"holds, not committed",pending,RB-COMMITTED,artefacts present,the folder is in no git '
+        'repository with a commit,"metrics.json, report.md and raw_retrievals.jsonl exist, all committed"\n'
+        'result,"holds, not committed",pass,,50 checks pass: each with --verbose,,\n',
+    )
     assert sheet.stderr.strip().endswith(
         "(git init; git add result; git commit -m result), then recallbench audit result"
     )
+    every = recallbench("audit", "result", "--format", "csv", "--verbose", cwd=repository).stdout.splitlines()
+    assert every[1].startswith('result,"holds, not committed",pass,RB-FILES,files,')
+    assert len(every) == 1 + 51
     marked = recallbench("audit", "result", "--format", "markdown", "--failures", cwd=repository).stdout
-    assert (
-        "| result | holds, not committed | pending | RB-COMMITTED | artefacts present | the folder is in no " in marked
-    )
-    assert "RB-FILES" not in marked
+    row = "| result | holds, not committed | pending | RB-COMMITTED | artefacts present | the folder is in no "
+    assert marked.count("RB-COMMITTED") == 1
+    assert row in marked
+    assert "checks pass: each" not in marked
     page = recallbench("audit", "result", "--format", "html", cwd=repository).stdout
-    assert "<td>RB-FILES</td>" in page
+    assert "<td>50 checks pass: each with --verbose</td>" in page
+    assert "<td>RB-FILES</td>" not in page
+    assert "<td>RB-FILES</td>" in recallbench("audit", "result", "--format", "html", "--verbose", cwd=repository).stdout
     assert "<p><strong>Nothing contradicts the folder: 50 checks pass; not committed: the folder is in no git " in page

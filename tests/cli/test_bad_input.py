@@ -92,7 +92,7 @@ def test_a_bad_corpus_gives_a_single_message_and_no_vectors(tmp_path: Path) -> N
         "--allow-deviation",
         "dataset",
         "--embedder",
-        "minilm",
+        "bge-small-int8",
         cwd=tmp_path,
     )
     assert done.returncode == 2

@@ -36,6 +36,11 @@ def test_silent_work_prints_that_it_goes_on(tmp_path: Path) -> None:
     assert printed_lines(code, tmp_path) == ["loading MiniLM", "still at work; last: loading MiniLM"]
 
 
+def test_a_stage_that_has_counted_nothing_yet_says_how_long_it_lasts(tmp_path: Path) -> None:
+    code = "with lines.stage('closed loop, 1 client', None, 'blocks'):\n    time.sleep(0.5)"
+    assert printed_lines(code, tmp_path) == ["closed loop, 1 client: under way for 0 s"]
+
+
 def test_quick_work_prints_nothing(tmp_path: Path) -> None:
     assert printed_lines("with lines.stage('asking', 4, 'questions') as advance:\n    advance(4)", tmp_path) == []
 
@@ -67,7 +72,7 @@ def test_of_nested_stages_the_outermost_and_the_innermost_lasting_one_are_shown(
 def test_a_stage_name_cannot_break_its_line(tmp_path: Path) -> None:
     code = "with lines.stage('fetching a\\n\\x1b[2Jb', 4, 'B'):\n    time.sleep(0.5)"
     (line,) = printed_lines(code, tmp_path)
-    assert line.startswith("fetching a\\n\\x1b[2Jb: 0%, 0 of 4 B")
+    assert line.startswith("fetching a\\n\\x1b[2Jb: 0 of 4 B after 0 s")
 
 
 def test_a_bar_inside_another_goes_when_it_is_done(

@@ -156,7 +156,7 @@ def test_an_endpoint_that_hangs_is_given_up_and_every_question_counts(tmp_path: 
     method = "endpoint"
     endpoint = "{address}v1"
     model = "m"
-    seconds = 0.1
+    seconds = 0.3
     """
 
     def answer(path: str, body: Any) -> Any:

@@ -11,6 +11,7 @@ import pytest
 from compared_runs import changed
 
 from commandline import recallbench
+from recallbench.protocol.frozen import load
 from stages import sampled
 
 HARD = {
@@ -53,6 +54,14 @@ def test_another_protocol_or_denominator_is_refused(
     assert (done.returncode, done.stdout) == (2, "")
     assert f"they differ in {edit.__name__[1:]}" in done.stderr
     assert " against " in done.stderr
+
+
+def test_a_clarification_that_changes_no_figure_leaves_results_comparable(workspace: Path, tmp_path: Path) -> None:
+    def before_packs(metrics: dict) -> None:
+        metrics["protocol"]["clarifications_sha256"] = load().earlier_clarifications[-1]
+
+    folder = changed(workspace, "bm25", tmp_path / "earlier", before_packs)
+    assert recallbench("compare", folder, "exact", cwd=workspace).returncode == 0
 
 
 def test_fewer_questions_by_a_limit_are_refused_in_plain_words(workspace: Path) -> None:

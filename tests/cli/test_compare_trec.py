@@ -73,6 +73,24 @@ def test_the_last_line_says_that_secondary_measures_are_a_hint(runs: Path) -> No
         assert ("a hint, no finding" in done.stdout.splitlines()[-1]) == warned
 
 
+def test_ids_that_name_groups_are_warned_of_unless_clusters_are_named(tmp_path: Path) -> None:
+    questions = [f"conv-{conversation}/q{number}" for conversation in (1, 2) for number in (1, 2)]
+    (tmp_path / "qrels.txt").write_text("".join(f"{question} 0 a 1\n" for question in questions))
+    for name, first in (("a.run", "a"), ("b.run", "b")):
+        (tmp_path / name).write_text("".join(f"{question} Q0 {first} 1 1 R\n" for question in questions))
+    words = ("compare", "a.run", "b.run", "--qrels", "qrels.txt", "--measures", "mrr@1")
+    done = recallbench(*words, cwd=tmp_path)
+    note = "taken as independent, though ids such as conv-1/q1 name 2 groups: --cluster-prefix /"
+    assert done.stdout.count(note) == 1
+    assert "the ids look as if questions depended on each other" in done.stdout.splitlines()[-1]
+    done = recallbench(*words, "--cluster-prefix", "/", cwd=tmp_path)
+    assert "taken as independent" not in done.stdout
+    assert "depended" not in done.stdout
+    assert (
+        "; next: recallbench compare a.run b.run --qrels qrels.txt --cluster-prefix /" in done.stdout.splitlines()[-1]
+    )
+
+
 def test_questions_that_do_not_count_are_named(runs: Path) -> None:
     notes = compared(runs)["notes"]
     assert notes == [

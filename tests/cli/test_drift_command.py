@@ -152,6 +152,7 @@ def test_results_of_other_runs_are_left_out_by_name(results: Path, tmp_path: Pat
 @pytest.mark.marked
 def test_the_plot_is_a_picture_and_the_page_a_format(results: Path, tmp_path: Path) -> None:
     nights(results, tmp_path, LEVELS)
+    (tmp_path / "out").mkdir()
     paged = recallbench("drift", "nights", "--format", "html", "--plot", "out/drift.svg", cwd=tmp_path)
     assert paged.returncode == 0
     page, picture = paged.stdout, (tmp_path / "out/drift.svg").read_text()
@@ -170,6 +171,7 @@ def test_the_plot_is_a_picture_and_the_page_a_format(results: Path, tmp_path: Pa
 
 def test_what_out_wrote_before_it_still_writes(results: Path, tmp_path: Path) -> None:
     nights(results, tmp_path, (0, 20))
+    (tmp_path / "out").mkdir()
     for name in ("out/drift.html", "drift.svg"):
         assert recallbench("drift", "nights", "--out", name, cwd=tmp_path).returncode == 0
     page = (tmp_path / "out/drift.html").read_text()

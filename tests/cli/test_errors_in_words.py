@@ -76,7 +76,7 @@ def place(tmp_path: Path) -> Path:
         (
             (*RUN, "--pipeline", "none.toml"),
             "none.toml can't be read\n  expected: a TOML file with a pipeline\n  found: No such file or directory\n"
-            "  what to do: check the path; docs/pipelines.md shows such files, recallbench stages lists their stages\n",
+            "  what to do: check the path; recallbench stages lists what a pipeline can have\n",
         ),
         (
             (*RUN, "--out", "empty.toml"),
@@ -87,8 +87,7 @@ def place(tmp_path: Path) -> Path:
         ),
         (
             ("evaluate", "nowhere", "--store", "bm25"),
-            f"there is no folder nowhere\n{SET}  found: nothing\n"
-            "  what to do: check the path; docs/own-data.md shows the files of a set\n",
+            f"there is no folder nowhere\n{SET}  found: nothing\n  what to do: check the path\n",
         ),
         (
             ("evaluate", "team/corpus.jsonl"),
@@ -138,7 +137,7 @@ def place(tmp_path: Path) -> Path:
             ("label", "empty"),
             "empty has no corpus.jsonl\n"
             "  expected: a folder with corpus.jsonl: the documents that questions are asked of\n  found: none\n"
-            "  what to do: check the path; docs/own-data.md shows the file\n",
+            '  what to do: check the path; a line of it is {"_id": "d1", "text": "…"}\n',
         ),
         (
             ("audit", "nowhere"),

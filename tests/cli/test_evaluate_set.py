@@ -313,3 +313,11 @@ def test_queries_judged_with_grade_0_alone_are_counted_in_a_result_that_stands(t
     assert sentence in (tmp_path / "result" / "report.md").read_text()
     audited = recallbench("audit", "result", "--corpus-file", "team", "--failures", cwd=tmp_path)
     assert ": holds, not committed\n" in audited.stdout
+
+
+def test_a_folder_that_is_no_set_is_told_what_a_set_is(tmp_path: Path) -> None:
+    (tmp_path / "team").mkdir()
+    done = recallbench("evaluate", "team", "--store", "bm25", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    line, of_gold = '{"_id": "d1", "text": "…"}', '{"query": "…", "relevant": ["d1"]}'
+    assert f"a line of corpus.jsonl is {line}, one of gold.jsonl {of_gold}; `recallbench label` writes" in done.stderr

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -33,7 +34,11 @@ def test_the_table_stands_below_the_headline_and_its_figures_are_those_of_the_re
     done = recallbench("evaluate", "team", *words, cwd=folder)
     assert done.returncode == 0
     headline, table = done.stdout.split("4 cases, k = 2, matching: id\n")
+    assert "\nrecall@2   recall_any@2   1.0000  0.4385 to 1.0000  3  0.8889  1.0000  33.3%\n" in headline
     assert "recall@10  recall_any@10  1.0000" in headline
+    assert table.splitlines()[-1].startswith(
+        "bm25 finds a right document among the first 2 for 100.0% of 3 questions (recall_any@2 1.0000, "
+    )
     rows = {line.split()[0]: line.split()[1:] for line in table.splitlines() if line}
     # q1 has two relevant documents, of which the ferry alone is among the first two.
     assert rows["query"] == ["kind", "recall_frac@2", "precision@2", "mrr", "ndcg@2"]
@@ -44,6 +49,21 @@ def test_the_table_stands_below_the_headline_and_its_figures_are_those_of_the_re
     assert rows["south"] == ["1", "1.0000", "0.5000", "1.0000", "1.0000"]
     # The fjord is third for both questions of the north, one of which it answers.
     assert "coverage: 4 of 5 documents (80.0%) came back among the first 2 of at least one query; 4 of 4 " in table
+
+
+def test_a_question_that_should_find_nothing_is_told_alike_everywhere(folder: Path) -> None:
+    words = ("evaluate", "team", "-q", "--folder")
+    told = "1 that should find nothing, in no mean"
+    first = recallbench(*words, "first", "--store", "bm25", "--by", "kind", cwd=folder).stdout
+    assert f"\n4 questions asked, {told}\n" in first
+    assert f"\n{told}\n" in first.split("4 cases, ")[1]
+    assert recallbench(*words, "second", "--store", "exact", "--embedder", "hash", cwd=folder).returncode == 0
+    compared = recallbench("compare", "first", "second", cwd=folder).stdout
+    assert f"\n4 questions asked, 0 without evidence left out, {told}; scope own" in compared
+    assert "\n3 questions counted" in compared
+    assert f"which the means leave out: 0. Of those asked, {told}.\n" in (folder / "first/report.md").read_text()
+    audit = recallbench("audit", "first", "--corpus-file", "team", "--verbose", cwd=folder).stdout
+    assert re.search(r"pass\s+RB-REPORT", audit)
 
 
 def test_json_holds_everything_and_nothing_else_is_on_stdout(folder: Path) -> None:
@@ -94,7 +114,9 @@ def test_csv_and_markdown_are_the_table_alone(folder: Path) -> None:
     assert ending.startswith(last)
     done = recallbench(*words, "markdown", "--k", "3", cwd=folder)
     assert done.stdout.startswith("4 cases, k = 3, matching: id\n\n| query | kind | recall_frac@3 |")
-    assert done.stdout.splitlines()[-1].startswith(f"**{last}")
+    # What is asked for is what is answered.
+    at_3 = last.replace("first 10", "first 3")
+    assert done.stdout.splitlines()[-1].startswith(f"**{at_3}")
     page = recallbench(*words, "html", cwd=folder).stdout
     assert page.startswith("<!DOCTYPE html>")
     assert f"<p><strong>{last}" in page
@@ -227,7 +249,7 @@ def test_a_small_k_is_scored_from_the_same_call_as_in_the_result(folder: Path) -
         (("--k", "0"), "k is how many hits are asked for"),
         (("--by", "colour"), "queries of a set can't be sliced by colour"),
         (("--plot", "k.svg"), "--plot draws what --ks works out"),
-        (("--ks", "1", "--plot", "nowhere/k.svg"), "--plot needs a folder"),
+        (("--ks", "1", "--plot", "nowhere/k.svg"), "nowhere/k.svg can't be written"),
         (("--texts", "corpus.jsonl"), "--texts is for rankings in files"),
     ],
 )

@@ -191,7 +191,7 @@ def test_a_full_temporary_folder_is_named_with_a_remedy(tmp_path: Path) -> None:
             assert list(disk.iterdir()) == []
 
 
-def test_a_full_shared_memory_hinders_no_embedded_server(tmp_path: Path) -> None:
+def test_a_full_shared_memory_hinders_no_embedded_server() -> None:
     # As in a container, whose /dev/shm is 64 MB and may be full: here one of 4 kB, in a name space of its own.
     fill = "mount -t tmpfs -o size=4k tmpfs /dev/shm && head -c 4096 /dev/zero > /dev/shm/full"
     if os.geteuid() != 0 or shutil.which("unshare") is None:
@@ -200,14 +200,15 @@ def test_a_full_shared_memory_hinders_no_embedded_server(tmp_path: Path) -> None
     if tried.returncode:
         pytest.skip(f"no other /dev/shm can be mounted here: {tried.stderr.strip()}")
     run = [sys.executable, "-m", "recallbench", "run", "canary-locomo", "--store", "pgvector", "--embedder", "hash"]
-    done = subprocess.run(
-        ["unshare", "-m", "sh", "-c", f'{fill} && exec "$@"', "sh", *run],
-        cwd=tmp_path,
-        env=environment(tmp_path),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as disk:  # the tests themselves may lie in /dev/shm
+        done = subprocess.run(
+            ["unshare", "-m", "sh", "-c", f'{fill} && exec "$@"', "sh", *run],
+            cwd=disk,
+            env=environment(Path(disk), {"TMPDIR": disk}),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -121,7 +121,7 @@ def test_a_drop_is_judged_by_the_paired_comparison(workspace: Path) -> None:
     write(workspace, 'baseline = "results/night_20260101"\n' + drops, "results/night_20260102")
     message = refused(workspace)
     assert "differ in embedder and store, which was not allowed" in message
-    assert 'if that is what you compare: allow = ["embedder", "store"]' in message
+    assert 'if that is what you compare: allow = ["embedder", "store"] in [result.night] of recallbench.toml' in message
 
 
 def test_an_untold_threshold_is_a_third_state(workspace: Path) -> None:
@@ -306,6 +306,21 @@ def test_audit_is_a_threshold(workspace: Path) -> None:
     code, document = gate(workspace)
     assert (code, document["thresholds"][0]["outcome"]) == (1, "falls short")
     assert "RB-REPORT" in document["thresholds"][0]["note"]
+
+
+def test_what_a_gate_advises_names_the_file_that_was_named(workspace: Path) -> None:
+    write(workspace, 'baseline = "kept/base"\nallow = ["store"]\n[result.night.drops]\n"mrr@50" = 0.01\n')
+    (workspace / "recallbench.toml").rename(workspace / "full.toml")
+    lacking = refused(workspace, "--config", "full.toml")
+    assert "store this result as the baseline: recallbench gate --config full.toml --update\n" in lacking
+    stored = recallbench("gate", "--config", "full.toml", "--update", cwd=workspace)
+    assert stored.stdout.endswith("next: commit it, then: recallbench gate --config full.toml\n")
+    assert recallbench("gate", "--config", "full.toml", cwd=workspace).returncode == 0
+    other = refused(workspace, "--config", "full.toml", "--update", "results/night_20260102")
+    assert "replace it: recallbench gate --config full.toml --update --replace\n" in other
+    changed = refused(workspace, "--config", "full.toml", "results/night_20260102")
+    assert 'allow = ["embedder", "store"] in [result.night] of full.toml' in changed
+    assert "recallbench gate --config full.toml night=x\n" in refused(workspace, "--config", "full.toml", "nigt=x")
 
 
 @pytest.mark.marked

@@ -90,13 +90,21 @@ def test_every_line_of_the_file_is_explained(many: Path, tmp_path: Path) -> None
     assert any(line.startswith('"recall_any@10" = 0.8') and "# measured 0.9033 (0.8646 to " in line for line in lines)
 
 
-def test_so_few_questions_hold_floors_alone(workspace: Path) -> None:
+def test_so_few_questions_hold_floors_alone_and_file_line_and_code_say_so(workspace: Path) -> None:
     done = recallbench("gate", "nights/night_20260101", "--init", cwd=workspace)
-    assert done.returncode == 0
+    assert (done.returncode, done.stderr) == (2, "")
     assert done.stdout.splitlines()[-1] == (
-        "recallbench.toml has 3 thresholds; 158 questions in 4 clusters can't prove any drop of recall_any@10, so that "
-        "only floors are held; next: recallbench gate"
+        "recallbench.toml has 3 thresholds; floors alone: 158 questions in 4 clusters can't tell any drop of "
+        "recall_any@10 from chance; what stays above the floors passes, however much was lost; next: measure with more "
+        "questions in more clusters, move recallbench.toml away, and recallbench gate --init again"
     )
+    after_the_floors = (workspace / "recallbench.toml").read_text().partition('"ndcg@10"')[2].splitlines()[1:]
+    assert after_the_floors[:4] == [
+        "",
+        "# Floors alone: 158 questions in 4 clusters can't tell any drop of recall_any@10 from chance.",
+        "# What stays above them passes, however much was lost. With more questions --init adds a drop.",
+        "",
+    ]
     night = settings(workspace)["canary-locomo"]
     assert night == {
         "folder": "nights", "strict": True, "at_least": {"recall_any@10": 0.75, "mrr@50": 0.41, "ndcg@10": 0.47},
@@ -105,16 +113,41 @@ def test_so_few_questions_hold_floors_alone(workspace: Path) -> None:
     assert not (workspace / "baselines").exists()
 
 
+def test_one_result_of_floors_alone_is_told_beside_others(many: Path, workspace: Path) -> None:
+    (result,) = (many / "nights").iterdir()
+    words = ("gate", result, "nights/night_20260101", "--init", "--json")
+    done = recallbench(*words, cwd=workspace)
+    document = json.loads(done.stdout)
+    assert (done.returncode, document["floors_alone"]) == (2, ["canary-locomo"])
+    assert document["conclusion"]["happened"] == (
+        "recallbench.toml has 8 thresholds; team: 300 questions find a drop of recall_any@10 of 0.0817 or more four "
+        "times in five; canary-locomo: floors alone: 158 questions in 4 clusters can't tell any drop of recall_any@10 "
+        "from chance"
+    )
+    assert list(settings(workspace)) == ["team", "canary-locomo"]
+
+
+def test_no_folder_is_made_for_the_file(many: Path, tmp_path: Path) -> None:
+    shutil.copytree(many / "nights", tmp_path / "nights")
+    (result,) = (tmp_path / "nights").iterdir()
+    assert "x.toml can't be written" in refused(tmp_path, result, "--init", "--config", "some/new/x.toml")
+    assert [path.name for path in tmp_path.iterdir()] == ["nights"]
+    (tmp_path / "some/new").mkdir(parents=True)
+    done = recallbench("gate", result, "--init", "--config", "some/new/x.toml", cwd=tmp_path)
+    assert (done.returncode, (tmp_path / "some/new/baselines/team").is_dir()) == (0, True)
+    assert recallbench("gate", "--config", "some/new/x.toml", cwd=tmp_path).returncode == 0
+
+
 def test_the_folder_is_a_pattern_where_others_lie_beside_it(workspace: Path, results_to_gate: Path) -> None:
     """Beside a result of another system its name tells them apart; beside a later one the folder alone does."""
     shutil.copytree(results_to_gate / "night_20260102", workspace / "nights" / "other_20260102")
-    assert recallbench("gate", "nights/night_20260101", "--init", cwd=workspace).returncode == 0
+    assert recallbench("gate", "nights/night_20260101", "--init", cwd=workspace).returncode == 2
     assert settings(workspace)["canary-locomo"]["folder"] == "nights/night_*"
     assert recallbench("gate", cwd=workspace).returncode == 0
     shutil.copytree(results_to_gate / "night_20260102", workspace / "nights" / "night_20260102")
     words = ("gate", "mine=nights/night_20260101", "--init", "--config", "second.toml")
     done = recallbench(*words, cwd=workspace)
-    assert done.stdout.endswith("; next: recallbench gate --config second.toml\n")
+    assert done.stdout.endswith(", move second.toml away, and recallbench gate --config second.toml --init again\n")
     second = tomllib.loads((workspace / "second.toml").read_text())["result"]
     assert second["mine"]["folder"] == "nights/night_20260101"
     assert recallbench("gate", "--config", "second.toml", cwd=workspace).returncode == 0

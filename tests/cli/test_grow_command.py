@@ -229,3 +229,10 @@ def test_answers_that_an_index_cuts_short_are_said_before_and_counted_after(tmp_
         done.stdout
     )
     assert "2x: rows of the calls for 50: 1,000 asked, 760 eligible, " in done.stdout
+
+
+def test_a_plot_that_can_not_be_drawn_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
+    done = recallbench("grow", "canary-locomo", "--store", "bm25", "--plot", "p.png", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--plot draws SVG" in done.stderr
+    assert "what to do: --plot p.svg; for a page: --format html > FILE.html" in done.stderr

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from audited_copies import audit_copy
 from commandline import recallbench
 from labelled_sets import beir
 from recallbench.audit.audit import audit
@@ -92,7 +93,7 @@ def test_the_audit_compares_failures_with_the_rankings(
         environment["options"]["keep_going"] = keep_going
         (forged / "environment.json").write_text(json.dumps(environment, indent=1) + "\n")
         (forged / "manifest.json").write_text(build(forged))
-        report = audit(forged, corpus_files=[folder / "team"], environ={})
+        report = audit_copy(forged, [folder / "team"])
         return {check.code for check in report.checks if check.status == "fail"}
 
     assert "RB-DEVIATIONS" in codes("hidden", [])

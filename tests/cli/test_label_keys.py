@@ -103,7 +103,7 @@ def folder(tmp_path: Path) -> Path:
 def labels(folder: Path) -> list[tuple[str, Any]]:
     file = folder / "team" / "gold.jsonl"
     rows = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
-    return [(row["query_id"], row["relevant"]) for row in rows]
+    return [(row.get("query_id") or row["query"], row["relevant"]) for row in rows]
 
 
 def test_single_keys_label_and_u_takes_them_back(folder: Path) -> None:
@@ -190,15 +190,14 @@ def test_an_interruption_tells_how_many_queries_are_labelled_and_saved(folder: P
         running.wait_for("relevant? ")
         os.kill(running.process.pid, ending)
         assert running.end().endswith(
-            "recallbench: interrupted; 1 query labelled in team/gold.jsonl, 1 in all; it is saved; grades of a query "
-            "that was not finished are not kept; next: recallbench label team -q --proposals 2 goes on\n"
+            "recallbench: interrupted; 1 query labelled in team/gold.jsonl, 1 in all; it is saved; 1 waits, begun, its "
+            "labels saved; next: recallbench label team -q --proposals 2 goes on\n"
         )
         assert running.process.returncode == 130
         assert termios.tcgetattr(running.its) == running.before
     assert [name for name, _ in labels(folder)] == ["ferry"]
     with terminal(folder, "--proposals", "2") as running:
-        running.answer("y")
-        running.answer("a")
+        assert "1 of its documents is judged already; u goes back\n\n  2 of 2. " in running.answer("a")
         running.wait_for("any other key ends. ")
         os.kill(running.process.pid, ending)
         assert running.end().endswith(
@@ -262,8 +261,7 @@ def test_an_import_is_repeated_and_extended(folder: Path) -> None:
     again = recallbench(*words, cwd=folder)
     assert (again.returncode, again.stdout) == (
         0,
-        "\nNothing of all.csv is new: team/gold.jsonl has each of its 2 rows already; "
-        "next: recallbench evaluate team\n",
+        "Nothing of all.csv is new: team/gold.jsonl has each of its 2 rows already; next: recallbench evaluate team\n",
     )
     assert (folder / "team" / "gold.jsonl").read_bytes() == before
     table.write_text(table.read_text().replace("bergen", "rome") + "What is deep?,fjord,north\n")
@@ -277,7 +275,11 @@ def test_an_import_is_repeated_and_extended(folder: Path) -> None:
     assert document["conclusion"]["happened"] == (
         "1 question of all.csv taken into team/gold.jsonl, 1 replaced, 1 was there already"
     )
-    assert labels(folder) == [("q1", ["oslo"]), ("q2", ["rome"]), ("q3", ["fjord"])]
+    assert labels(folder) == [
+        ("When is the ferry?", ["oslo"]),
+        ("Where rain?", ["rome"]),
+        ("What is deep?", ["fjord"]),
+    ]
     refused = recallbench("label", "team", "--replace", cwd=folder)
     assert (refused.returncode, "--replace is for --import" in refused.stderr) == (2, True)
 

@@ -44,7 +44,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         words = ("run", "canary-locomo", *OWN, "--folder", name, "-q")
         assert recallbench(*words, cwd=folder).returncode == 0
         assert recallbench("evaluate", "team", *OWN, "--folder", f"team_{name}", "-q", cwd=folder).returncode == 0
-    assert recallbench("gate", "--init", "b", cwd=folder).returncode == 0
+    assert recallbench("gate", "--init", "b", cwd=folder).returncode == 2  # floors alone
     return folder
 
 
@@ -59,6 +59,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("gate",),
         ("drift", "a", "b"),
         ("evaluate", "team", *OWN, "--out", "o", "-q"),
+        ("audit", "a", "team_a"),
     ],
     ids=lambda words: " ".join(words[:1]),
 )
@@ -76,7 +77,6 @@ def test_in_no_format(place: Path, words: tuple[str, ...], format: str) -> None:
         ("sweep", "tune.toml", "--limit", "9", "-q"),
         ("latency", "canary-locomo", *OWN, "--clients", "1", "--rates", "20", "--seconds", "0.2", "--out", "o", "-q"),
         ("grow", "canary-locomo", *OWN, "--factors", "1,2", "-q"),
-        ("audit", "a"),
     ],
     ids=lambda words: words[0],
 )
@@ -94,6 +94,8 @@ def test_of_no_study(place: Path, words: tuple[str, ...]) -> None:
         (("table", "team_a", "team_b"), "team, 3 questions\n"),
         (("drift", "team_a", "team_b"), "recall_any@10 of python:mine:Memory with no embedder on team, 2 results\n"),
         (("audit", "team_a", "--verdict"), "team_a: "),
+        (("audit", "team_a", "--format", "markdown"), "team_a: "),
+        (("audit", "team_a", "--format", "csv", "--verbose"), "folder,outcome,"),
         (
             ("latency", "team", *OWN, "--clients", "1", "--rates", "20", "--seconds", "0.2", "--out", "o", "-q"),
             "Latency of python:mine:Memory on team\n",

@@ -184,21 +184,18 @@ def test_a_machine_that_is_not_quiet_is_refused(tmp_path: Path) -> None:
 @pytest.mark.marked
 def test_an_interruption_keeps_the_levels_that_were_done(tmp_path: Path) -> None:
     beir(tmp_path / "team")
-    # It ends the program in the second open loop, which it knows by its pace.
-    pace = (
-        "now = time.monotonic(); gap = now - getattr(Memory, 'last', now); Memory.last = now\n"
-        "        Memory.slow = getattr(Memory, 'slow', False) or gap > .3\n"
-        "        if Memory.slow and gap < .3 and (Memory.__dict__.get('begun') or gap < .1):\n"
-        "            import signal; signal.raise_signal(signal.SIGINT)"
+    # 200 calls warm it up, the next one is all that its closed loop has time for, and four are asked at 20 a second.
+    paced = (
+        "if self.calls == 201: time.sleep(0.3)\n"
+        "        if self.calls == 206: import signal; signal.raise_signal(signal.SIGINT)"
     )
-    (tmp_path / "memory.py").write_text(STALLING.replace("CALL", pace))
-    words = ("latency", "team", "--store", "python:memory:Memory", "--rates", "2,40", "--arrivals", "constant")
-    fresh = {"OPENBLAS_NUM_THREADS": "1"}
-    done = recallbench(*words, "--seconds", "1.1", "--out", "out", "-q", cwd=tmp_path, env=fresh)
+    (tmp_path / "memory.py").write_text(STALLING.replace("CALL", paced))
+    words = ("latency", "team", "--store", "python:memory:Memory", "--rates", "20,40", "--arrivals", "constant")
+    done = recallbench(*words, "--seconds", "0.2", "--out", "out", "-q", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (130, "")
     (folder,) = (tmp_path / "out").iterdir()
     study = read_latency(folder)
-    assert [row.rate for row in study.rows] == [None, 2.0]
+    assert [row.rate for row in study.rows] == [None, 20.0]
     assert (study.finished, study.why_ended) == (False, "interrupted")
     report = f"{folder.relative_to(tmp_path)}/report.md"
     assert done.stderr == f"recallbench: interrupted; the 2 levels so far are whole: {report}\n"

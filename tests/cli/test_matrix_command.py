@@ -123,6 +123,8 @@ def test_cells_are_results_with_cost_letters_and_paired_tests_beside_them(worksp
     assert page.count("<svg") == 1
     assert page.count(" leads, ") == 1
     assert "team: 200 questions, 200 segments\n" in shown
+    assert [line.split()[0] for line in shown.splitlines() if "– python:enc:same" in line] == ["team"] * 2
+    assert "labelled/" not in shown + page
     assert "by a probe that embeds 64 segments of the corpus anew, whatever the cache holds (" in shown
     assert (folder / "matrix.svg").read_text().count("<circle") == 2 + 1  # the last one is in the legend
     assert "found: a matrix, as its matrix.json says" in recallbench("audit", folder, cwd=workspace).stderr
@@ -183,13 +185,22 @@ def test_a_cell_that_fails_is_named_and_the_others_go_on(workspace: Path) -> Non
         "python:enc:same on locomo failed",
     ]
     words_of_it = document(folders(workspace)[0])["environment"]["command"]
-    assert words_of_it[:3] == ["recallbench", "matrix", "--corpora=labelled/team,locomo"]
+    assert words_of_it[:3] == ["recallbench", "matrix", "--corpora=team,locomo"]
     assert str(workspace) not in (folders(workspace)[0] / "matrix.json").read_text()
     assert done.stdout.endswith(
         "; 3 of 4 cells failed; next: try those that failed: recallbench matrix "
         f"{shlex.join([*words, '--out', 'out', '--no-download'])}\n"
     )
     assert recallbench("matrix", "--show", folders(workspace)[0], cwd=workspace).returncode == 1
+
+
+def test_a_set_of_ones_own_is_called_as_its_user_types_it(tmp_path: Path) -> None:
+    beir(tmp_path / "locomo")
+    words = ("matrix", "--corpora", "./locomo", "--encoders", "hash", "--out", "out", "-q")
+    assert recallbench(*words, cwd=tmp_path).returncode == 0
+    (folder,) = folders(tmp_path)
+    words_of_it = document(folder)["environment"]["command"]
+    assert words_of_it[:4] == ["recallbench", "matrix", "--corpora", "./locomo"]
 
 
 @pytest.mark.parametrize(

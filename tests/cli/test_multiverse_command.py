@@ -52,6 +52,10 @@ def test_the_table_on_a_terminal(published: Path) -> None:
     assert lines[range_at + 5].split() == ["recall@10", "0.0000", "1.0000", "1.0000"]
     assert "  equals recall_frac@10, bare ids, over all rows with gold (2): 0.75000" in lines
     assert any(line.startswith("0.61: no universe gives it; ") for line in lines)
+    assert lines[-1].startswith("0.75 is what recall_frac@3, bare ids, over all rows with gold (2) gives, and ")
+    assert lines[-1].endswith(
+        "; 0.61 is what no universe gives; one set of rankings gives recall@3 from 0.0000 to 1.0000"
+    )
 
 
 def test_json_has_cells_ranges_and_published_numbers(published: Path) -> None:

@@ -128,7 +128,7 @@ def test_evidence_that_names_nothing_is_told_and_refused_above_the_registered_nu
     else:
         # The question that lost all of its evidence is asked no more.
         assert json.loads((tmp_path / "r" / "metrics.json").read_text())["retrieval"]["asked"] == 11
-        assert f" {nothing} references to missing turns |" in (tmp_path / "r" / "report.md").read_text()
+        assert f"| references to missing turns: {nothing} |" in (tmp_path / "r" / "report.md").read_text()
 
 
 def test_sessions_whose_dates_are_out_of_order_stay_in_the_order_of_the_file(tmp_path: Path) -> None:

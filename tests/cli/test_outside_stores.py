@@ -37,6 +37,12 @@ def hang():
     while True:
         pass
 
+def search(query, k):
+    return []
+
+def given(items):
+    return search
+
 none = answering(lambda items, query, k: None)
 too_many = answering(lambda items, query, k: [(item.id, 1.0) for item in items] * 9)
 nan = answering(lambda items, query, k: [(items[0].id, float("nan"))])
@@ -186,6 +192,19 @@ def test_a_server_that_breaks_its_promise_leaves_nothing(workspace: Path) -> Non
 
 
 @pytest.mark.parametrize(
+    ("name", "found"),
+    [("search", "search(query, k), which searches"), ("given", "given(items), which does not take both")],
+)
+def test_a_function_that_opens_no_memory_is_told_the_shape(workspace: Path, name: str, found: str) -> None:
+    done = recallbench("run", "canary-locomo", "--store", f"python:my_memory:{name}", "-q", cwd=workspace)
+    assert done.returncode == 2
+    assert f"`my_memory:{name}` opens no memory" in done.stderr
+    assert "is given what to remember, (items, vectors), and returns the search (query, k)" in done.stderr
+    assert found in done.stderr
+    assert "def open_memory(items, vectors):  # each item has an id and a text\n" in done.stderr
+
+
+@pytest.mark.parametrize(
     ("name", "expected"),
     [
         ("python:my_memory", "module:name"),
@@ -204,6 +223,32 @@ def test_an_address_that_leads_nowhere(workspace: Path, name: str, expected: str
 def test_the_stores_are_listed(workspace: Path) -> None:
     listed = recallbench("stores", cwd=workspace).stdout
     assert all(name in listed for name in ("graph ", "python: ", "http: ", "https: "))
+    assert "https:    a memory behind a JSON contract: https://host:port/\n" in listed
+    assert max(map(len, listed.splitlines())) <= 110
+    assert "What can be set of one with --set, such as pgvector: recallbench stores pgvector\n" in listed
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("pgvector", "  m=…\n      Links of a node in the graph of hnsw, 2 to 100 [default: 16]\n"),
+        ("graph", "  ranker=neighbours|importance, or --graph-ranker\n"),
+        ("bm25", "Nothing can be set of it with --set.\n"),
+        ("https", "https:  a memory behind a JSON contract: https://host:port/\n"),
+        ("http", '    POST /search   {"scope": "…", "query": "…", "k": 10, '),
+        ("python:mine:Memory", "Of a class or function of your own, NAME=VALUE is a parameter of its constructor"),
+    ],
+)
+def test_one_store_has_its_settings(workspace: Path, name: str, told: str) -> None:
+    done = recallbench("stores", name, cwd=workspace)
+    assert done.returncode == 0
+    assert told in done.stdout
+
+
+def test_a_store_that_there_is_not_is_refused(workspace: Path) -> None:
+    done = recallbench("stores", "bm52", cwd=workspace)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "there is no store `bm52`" in done.stderr
 
 
 def test_turns_count_through_their_session(tmp_path: Path) -> None:

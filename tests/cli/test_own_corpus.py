@@ -58,15 +58,12 @@ def test_a_settings_file_may_name_it_and_no_other_name_may_be_written_in(workspa
 
 
 def test_a_sweep_ends_with_a_command_that_measures_it(workspace: Path) -> None:
-    points = '[[point]]\nstore = "bm25"\n[[point]]\nstore = "exact"\n'
-    (workspace / "tune.toml").write_text(f'[run]\nout = "out"\nembedder = "hash"\n{points}')
-    words = ("--corpus-shape", "longmemeval", "--corpus-file", "items.json", "--name", "team items")
-    swept = recallbench("sweep", "tune.toml", *words, "--margin", "0.9", "-q", cwd=workspace)
+    (workspace / "tune.toml").write_text('[run]\nout = "out"\nstore = "bm25"\n[[point]]\nstore = "bm25"\n[baseline]\n')
+    swept = recallbench("sweep", "tune.toml", *LOCOMO, "--name", "team chats", "-q", cwd=workspace)
     assert swept.returncode == 0
     measure = swept.stdout.splitlines()[-1].partition("; next: ")[2]
-    assert measure.startswith(
-        "recallbench run --corpus-shape longmemeval --corpus-file items.json --name 'team items' --store "
-    )
+    named = "--corpus-shape locomo --corpus-file chats.json --name 'team chats'"
+    assert measure == f"recallbench run {named} --store bm25"
     assert recallbench(*shlex.split(measure)[1:], cwd=workspace).returncode == 0
 
 

@@ -59,6 +59,7 @@ def audited(folder: Path) -> str:
     return audit.stdout.splitlines()[-3].strip()
 
 
+@pytest.mark.marked
 def test_a_folder_is_run_as_it_says(tmp_path: Path) -> None:
     save_model(tmp_path / "models" / "my model", pooling="cls", prompts={"query": "search_query: "})
     words = ("--embedder", "path:models/my model", "--max-tokens", "32", "--backend", "torch")
@@ -161,8 +162,8 @@ def test_a_function_is_run_cached_and_checked(workspace: Path) -> None:
     assert metrics["exposure"] is None
     report = (workspace / "second" / "report.md").read_text()
     assert "How much of a text the encoder reads is not known." in report
-    assert "embedding: reused" in report
-    assert "embedding: tokens" not in report
+    assert "| of these with a vector from the cache | " in report
+    assert "tokens of these texts" not in report
     assert audited(workspace / "second") == "verdict: VERIFIED, not CANONICAL"
 
 

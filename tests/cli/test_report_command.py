@@ -12,6 +12,19 @@ from pathlib import Path
 import pytest
 
 from commandline import recallbench
+from labelled_sets import beir
+
+NOTHING = """
+class Memory:
+    def add(self, id, text):
+        pass
+
+    def search(self, query, k):
+        return []
+
+
+
+"""
 
 
 @pytest.fixture
@@ -43,13 +56,38 @@ def test_the_page_asks_for_nothing_and_runs_its_own_script_alone(folder: Path, t
     assert not re.search(r"<(link|img|iframe|object|embed|base)\b|url\(|@import|\bsrc=", page)
 
 
-def test_texts_are_shown_only_where_they_are_asked_for_and_there(folder: Path, tmp_path: Path) -> None:
-    plain = page_of(folder, tmp_path / "plain.html", "texts")
-    shown = page_of(folder, tmp_path / "shown.html", "texts", "--with-text")
-    none = page_of(folder, tmp_path / "none.html", "bm25", "--with-text")
+def test_texts_are_shown_only_where_they_are_asked_for(folder: Path, tmp_path: Path) -> None:
+    plain = page_of(folder, tmp_path / "plain.html", "bm25")
     assert "<details>" not in plain
-    assert "<details>" not in none
-    assert shown.count("<details>") > 100
+    said = "To read them, make a page of your own: recallbench report FOLDER --with-text, where FOLDER is this"
+    assert said in plain
+    for name in ("texts", "bm25"):  # the one was written with them, of the other the corpus has them
+        shown = page_of(folder, tmp_path / f"{name}.html", name, "--with-text")
+        assert shown.count("<details>") > 100
+        assert "What did" in shown
+        assert said not in shown
+
+
+def test_texts_that_are_nowhere_are_said_to_be(tmp_path: Path) -> None:
+    beir(tmp_path / "team")
+    words = ("evaluate", "team", "--store", "python:nothing:Memory", "--folder", "result", "-q")
+    (tmp_path / "nothing.py").write_text(NOTHING)
+    assert recallbench(*words, cwd=tmp_path).returncode in (0, 1)
+    shutil.move(tmp_path / "team", tmp_path / "gone")
+    done = recallbench("report", "result", "--with-text", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr == "result: no texts, since it has none and the file that was measured is not here\n"
+
+
+def test_the_measures_stand_above_the_questions_that_failed(folder: Path, tmp_path: Path) -> None:
+    page = page_of(folder, tmp_path / "page.html", "bm25")
+    headings = re.findall("<h2>(.*?)</h2>", page)
+    assert headings.index("All measures") < headings.index("Questions without a relevant hit among the first 10")
+    assert headings[-3:] == [
+        "Questions without a relevant hit among the first 10",
+        "What was measured",
+        "Under the protocol",
+    ]
 
 
 def test_the_page_lies_beside_the_folder_by_default(folder: Path, tmp_path: Path) -> None:

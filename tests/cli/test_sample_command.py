@@ -249,6 +249,7 @@ def test_matching_is_for_scoring(tmp_path: Path) -> None:
 
 def test_a_sample_never_overwrites_a_file(tmp_path: Path) -> None:
     write(tmp_path / "log.jsonl", log_of(10))
+    (tmp_path / "to").mkdir()
     assert recallbench("sample", "log.jsonl", "--save", "to/sample.jsonl", cwd=tmp_path).returncode == 0
     before = (tmp_path / "to/sample.jsonl").read_text()
     done = recallbench("sample", "log.jsonl", "--save", "to/sample.jsonl", cwd=tmp_path)

@@ -74,7 +74,7 @@ def test_the_last_line_says_what_was_found_and_what_to_do(folder: Path) -> None:
     words = ("--run", "many.json", "--gold", "many.json", "--k", "2", "--compare", "worse.json")
     assert conclusion(folder, *words) == (
         "worse.json is worse than many.json: mrr@2 -0.5000, 40 queries, p 0.0004; "
-        "p decides, since the differences give no interval; next: keep many.json"
+        "p decides: there is no interval; next: keep many.json"
     )
 
 

@@ -40,10 +40,10 @@ def test_both_streams_are_guarded_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", ["xterm-256color", "dumb"])
 def test_a_table_in_a_terminal_is_complete_and_has_no_control_characters(tmp_path: Path, kind: str) -> None:
-    """`stores` has lines wider than the 80 columns of a dumb terminal."""
+    """`stages` has lines wider than the 80 columns of a dumb terminal."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
-        [sys.executable, "-m", "recallbench", "stores"],
+        [sys.executable, "-m", "recallbench", "stages"],
         cwd=tmp_path,
         env=environment(tmp_path, {"TERM": kind}),
         stdin=subprocess.DEVNULL,
@@ -58,8 +58,8 @@ def test_a_table_in_a_terminal_is_complete_and_has_no_control_characters(tmp_pat
     text = shown.decode()
     assert process.returncode == 0
     assert "───" in text
-    assert "recall_lessons|recall_hybrid|recall_fast" in text
-    assert "…" not in text.replace("=…", "")
+    assert "keep_original = true|false" in text
+    assert "…" not in text.replace("= …", "")
     assert "x1b" not in text
     assert "\x1b" not in text
 

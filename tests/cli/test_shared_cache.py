@@ -42,7 +42,10 @@ def test_forged_vectors_of_a_shared_cache_are_refused(tmp_path: Path) -> None:
     # 19 passages and a query.
     reused = embedding_account(tmp_path / "second")
     assert (reused["reused"], reused["foreign"], reused["embedded_again"]) == (20, 20, 9)
-    assert "| embedding: embedded_again | 9 |" in (tmp_path / "second" / "report.md").read_text()
+    assert (
+        "| vectors from the cache that were made again and compared | 9 |"
+        in (tmp_path / "second" / "report.md").read_text()
+    )
     for name in ("metrics.json", "raw_retrievals.jsonl", "run.trec"):
         assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
 

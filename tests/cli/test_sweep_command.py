@@ -206,7 +206,7 @@ def test_a_part_that_is_too_small_to_choose_by_is_said_before(tmp_path: Path) ->
     last = done.stdout.splitlines()[-1]
     assert re.sub(r"0\.\d{4}", "0", last) == (
         "No point is seen better than the baseline: recall_any@10 0 on the questions that chose it; no question is "
-        "held out; next: hold it in CI: recallbench gate RESULT --init"
+        "held out; next: recallbench run canary-locomo --pipeline FILE, where its file has rrf.k = 60"
     )
 
 

@@ -162,7 +162,7 @@ def test_a_run_that_was_blocked_stands_apart_with_the_reason(place: Path, tmp_pa
     [
         ((), "is missing"),
         (("nowhere",), "there is no folder nowhere"),
-        (("bm25", "--plot", "plot.png"), "a name that ends in .svg"),
+        (("bm25", "--plot", "plot.png"), "a file that ends in .svg"),
         (("bm25", "--measures", ","), "--measures recall_any@10"),
         (("bm25", "--measures", "recall_any@90"), "a depth of 50 or less"),
     ],

@@ -139,6 +139,20 @@ def test_beam_cuts_what_nobody_said_and_takes_ids_from_lists_and_objects(tmp_pat
     assert [question.abstention for question in haystack.questions] == [False, False, True]
 
 
+@pytest.mark.parametrize("sources", ["x", [["x"]], {"first": "0"}, [1.5]])
+def test_beam_refuses_ids_that_are_none_of_its_messages(tmp_path: Path, sources: object) -> None:
+    folder = tmp_path / "chats" / "100K" / "7"
+    (folder / "probing_questions").mkdir(parents=True)
+    turns = [[{"role": "user", "id": 0, "content": "I plan a trip."}, {"role": "assistant", "id": 1, "content": "To?"}]]
+    (folder / "chat.json").write_text(json.dumps([{"turns": turns}]))
+    probes = {"summarization": [{"question": "What?", "source_chat_ids": sources}]}
+    (folder / "probing_questions" / "probing_questions.json").write_text(json.dumps(probes))
+    release = Release("beam", {}, ("chats/100K/*/*/probing_questions.json", "chats/100K/*/chat*.json"))
+    corpus = Beam(tmp_path, unregistered("beam-100k", "chats", ""), RULES, release)
+    with pytest.raises(InputError, match="source_chat_ids"):
+        list(corpus.haystacks())
+
+
 def test_a_folder_that_differs_is_refused_with_both_hashes_and_the_file(tmp_path: Path) -> None:
     write_realtalk(tmp_path)
     release = release_of(tmp_path)

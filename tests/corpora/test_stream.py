@@ -26,6 +26,7 @@ Make = Callable[..., LongMemEval]
         (b"[1] trailing", ["item 2", "not JSON", "trailing garbage"]),
         (b"[NaN]", ["item 1", "not JSON", "invalid char"]),
         (b'["caf\xe9"]', ["item 1", "not UTF-8", "from byte 5"]),
+        (b'["\xed\xa0\x80"]', ["item 1", "not UTF-8", "from byte 2"]),
         ('["é"]'.encode("utf-16"), ["item 1", "not UTF-8", "from byte 0"]),
         (b'{"item": [1]}', ["no items", "a JSON list", "an object"]),
         (b"[]", ["no items", "an empty list"]),

@@ -43,6 +43,8 @@ def checkout(folder: Path) -> None:
         (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, folder / name)
     for path in (ROOT / "benchmarks").glob("*/results/*"):
         shutil.copytree(path, folder / path.relative_to(ROOT))
+    for name in ("runner.py", "run_locomo.sh"):
+        shutil.copy(ROOT / "benchmarks/locomo" / name, folder / "benchmarks/locomo")
     for words in (["init", "-q"], ["add", "*.md", "docs", "benchmarks"], ["commit", "-qm", "results"]):
         subprocess.run([*GIT, *words], cwd=folder, check=True)
 
@@ -135,7 +137,8 @@ def benchmark(folder: Path) -> None:
 
 
 def scripts(folder: Path) -> None:
-    """The checkout's makers of sets, and the corpora's files under their names."""
+    """The checkout's scripts and makers of sets."""
+    (folder / "scripts").symlink_to(ROOT / "scripts")
     (folder / "benchmarks").mkdir()
     for name in ("locomo", "longmemeval"):
         (folder / "benchmarks" / name).mkdir()
@@ -143,11 +146,39 @@ def scripts(folder: Path) -> None:
             (folder / "benchmarks" / name / path.name).symlink_to(path)
 
 
+def audited(folder: Path) -> None:
+    """A checkout with a result that is on record and signed."""
+    checkout(folder)
+    golden = ROOT / "tests" / "golden"
+    shutil.copytree(golden / "results/canary_bm25", folder / "DIR")
+    shutil.copy(golden / "results/canary_bm25.attestation.json", folder / "DIR.attestation.json")
+    shutil.copy(golden / "inputs/golden.pub", folder / "KEY")
+    shutil.copy(golden / "inputs/HISTORY.md", folder / "HISTORY.md")
+    for words in (["add", "DIR", "HISTORY.md"], ["commit", "-qm", "another result"]):
+        subprocess.run([*GIT, *words], cwd=folder, check=True)
+
+
+def procedure(folder: Path) -> None:
+    """A checkout whose owner git knows."""
+    checkout(folder)
+    for setting in ("user.name Reader", "user.email reader@example.org", "commit.gpgsign false"):
+        subprocess.run(["git", "config", *setting.split()], cwd=folder, check=True)
+
+
 FEW = {"RECALLBENCH_LIMIT": "20"}
 """Real corpora, and twenty questions of each."""
 
 READERS: dict[str, Reader] = {
     "README.md": Reader(TEAM, front_page, marked=True),
+    "benchmarks/AUDIT.md": Reader(prepare=audited, marked=True),
+    "benchmarks/PUBLISHED.md": Reader(settings=FEW, marked=True),
+    "benchmarks/README.md": Reader(prepare=procedure, settings=FEW, marked=True),
+    "benchmarks/locomo/README.md": Reader(settings=FEW, marked=True),
+    "benchmarks/locomo/STORES.md": Reader(settings=FEW, marked=True),
+    "benchmarks/locomo/VERSIONS.md": Reader(settings=FEW, marked=True),
+    "benchmarks/longmemeval/README.md": Reader(settings=FEW, marked=True),
+    "benchmarks/realmem/README.md": Reader(settings=FEW, marked=True),
+    "benchmarks/realtalk/README.md": Reader(settings=FEW, marked=True),
     "docs/audit.md": Reader(prepare=checkout, marked=True),
     "docs/canary.md": Reader(prepare=canary),
     "docs/choosing-k.md": Reader(prepare=team),
@@ -157,13 +188,14 @@ READERS: dict[str, Reader] = {
     "docs/matching.md": Reader(prepare=expected_texts),
     "docs/own-data.md": Reader(TEAM, own_data),
     "docs/rankings.md": Reader(("gold.jsonl",), ranked),
+    "docs/portable-vectors.md": Reader(marked=True, home=True),
     "docs/release-citation.md": Reader(prepare=checkout, marked=True, home=True),
     "docs/site.md": Reader(prepare=board, marked=True),
-    "docs/pipelines.md": Reader(prepare=scripts, settings={"RECALLBENCH_LIMIT": "3"}, marked=True),
+    "docs/pipelines.md": Reader(prepare=scripts, settings={"RECALLBENCH_LIMIT": "1"}, marked=True),
     "docs/sweeps.md": Reader(prepare=scripts, marked=True),
     "docs/units.md": Reader(prepare=scripts, settings=FEW, marked=True),
     "docs/vector-indexes.md": Reader(prepare=scripts, settings=FEW, marked=True),
-    "docs/corpora.md": Reader(settings=FEW),
+    "docs/corpora.md": Reader(prepare=scripts, settings=FEW),
     "docs/encoders.md": Reader(settings=FEW),
     "docs/figures.md": Reader(settings=FEW, marked=True),
     "docs/latency.md": Reader(settings={"RECALLBENCH_SECONDS": "1"}, marked=True),

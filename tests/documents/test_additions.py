@@ -66,7 +66,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def in_the_copy(copy: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return recallbench(*words, cwd=copy, env={"PYTHONPATH": str(copy / "src"), "RECALLBENCH_QUIET": "1"})
+    return recallbench(*words, cwd=copy, env={"RECALLBENCH_QUIET": "1"}, package=copy / "src")
 
 
 def imported(copy: Path, path: str) -> ModuleType:
@@ -116,7 +116,8 @@ def test_the_example_of_a_store_works_in_every_command(extended: Path) -> None:
     plain, with_option = [words for words in command_lines(CONTRIBUTING) if "newest" in words]
     listed = in_the_copy(extended, "stores").stdout
     assert re.search(r"^newest +the newest sessions first$", listed, re.MULTILINE)
-    assert "How many of the newest sessions are passed over [default: 0; others are deviations]" in listed
+    about = in_the_copy(extended, "stores", "newest").stdout
+    assert "How many of the newest sessions are passed over [default: 0]" in about
     for number, words in enumerate((plain, with_option)):
         folder = extended / f"by-age-{number}"
         metrics = written(in_the_copy(extended, *words, "--folder", folder.name), folder)

@@ -21,7 +21,7 @@ def test_the_table_of_drops_is_the_codes(n: int) -> None:
     ]
 
 
-@pytest.mark.parametrize("scopes", [6, 7, 8, 10, 20])
+@pytest.mark.parametrize("scopes", [6, 7, 8, 10, pytest.param(20, marks=pytest.mark.marked)])
 def test_the_table_of_scopes_is_the_codes(scopes: int) -> None:
     stated = re.search(rf"^\| {scopes} \| (\S+) \| (\S+) \| (\S+) \|$", GUIDE, re.MULTILINE)
     assert stated

@@ -1,4 +1,4 @@
-"""Every command of the README and of the guides is executed, in order, but for a short list with reasons."""
+"""Every command of the README, the guides and the benchmarks is executed, in order, but for a list with reasons."""
 
 from __future__ import annotations
 
@@ -8,11 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from bolt import bolt_server
-from documents.left_out import ELSEWHERE, ENDPOINT, FETCHED, LEFT_OUT, MIRRORED, NETWORK, PGMNEMO, reason
+from documents.left_out import (
+    ELSEWHERE,
+    FETCHED,
+    LEFT_OUT,
+    LIMITED,
+    MIRRORED,
+    NETWORK,
+    PGMNEMO,
+    as_executed,
+    reason,
+)
 from documents.markdown import ROOT
 from documents.readers import READERS, Reader
 from documents.shell_blocks import Line, run_commands, sections
+from documents.surroundings import surrounded
 from loopback_hub import LoopbackHub
 from recallbench.corpora.registry import facts
 from recallbench.protocol.frozen import load
@@ -26,15 +36,21 @@ UNREACHABLE = {
     "PGMNEMO_DSN": "postgresql://127.0.0.1:9/none",
     "vectors": "--store exact",  # what docs/figures.md sets before
 }
-UNATTAINABLE = (NETWORK, FETCHED, ENDPOINT, PGMNEMO)
-GUIDES = [str(path.relative_to(ROOT)) for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))]
+UNATTAINABLE = (NETWORK, FETCHED, PGMNEMO)
+GUIDES = [
+    str(path.relative_to(ROOT))
+    for pattern in ("README.md", "docs/*.md", "benchmarks/*.md", "benchmarks/*/*.md")
+    for path in sorted(ROOT.glob(pattern))
+    if not path.is_symlink()  # read where it lies
+]
 
 
 def executed(guide: str, heavy: bool) -> list[Line]:
     """The commands of a guide that a test executes; without `heavy` those of its light sections."""
     parts = sections((ROOT / guide).read_text("utf-8"))
     whole = heavy or READERS.get(guide, Reader()).marked
-    return [line for part in parts if whole or not part.heavy for line in part.commands if reason(line) is None]
+    lines = [line for part in parts if whole or not part.heavy for line in part.commands]
+    return [as_executed(line) for line in lines if reason(line) is None]
 
 
 def with_commands(heavy: bool) -> Iterator[str]:
@@ -51,7 +67,8 @@ def execute(guide: str, lines: list[Line], folder: Path, env: dict[str, str]) ->
     reader = READERS.get(guide, Reader())
     reader.sit_down((ROOT / guide).read_text("utf-8"), folder)
     home = {"HOME": str(folder / "home")} if reader.home else {}
-    done = run_commands(lines, folder, {**reader.settings, **env, **home})
+    with surrounded(lines, folder) as (commands, servers):
+        done = run_commands(commands, folder, {**reader.settings, **env, **servers, **home})
     assert done.returncode == 0, done.stderr[-3000:]
 
 
@@ -81,13 +98,7 @@ def test_commands_run_on_real_corpora(
     }
     (tmp_path / "locomo10.json").symlink_to(Path(locomo_vectors["LOCOMO_DATA_DIR"]) / "locomo10.json")
     (tmp_path / "longmemeval_s_cleaned.json").symlink_to(longmemeval_file)
-    lines = executed(guide, heavy=True)
-    if any("graph" in line.command for line in lines):
-        (tmp_path / "bolt").mkdir()
-        with bolt_server(tmp_path / "bolt") as server:
-            execute(guide, lines, tmp_path, env | server)
-    else:
-        execute(guide, lines, tmp_path, env)
+    execute(guide, executed(guide, heavy=True), tmp_path, env)
 
 
 @pytest.mark.marked
@@ -120,6 +131,8 @@ def test_what_is_left_out_is_there_and_nothing_more() -> None:
     for pattern, why in LEFT_OUT.items():
         only = [line for line in every if reason(line) == why]
         assert any(re.fullmatch(pattern, line.command) for line in only), f"{pattern} is in no document"
+    for pattern in LIMITED:
+        assert any(re.fullmatch(pattern, line.command) for line in every), f"{pattern} is in no document"
     left = [line for line in every if reason(line) and line.program in ("recallbench", "measure")]
     assert len(left) < 0.25 * len(every)
     for test in ELSEWHERE.values():
@@ -127,14 +140,23 @@ def test_what_is_left_out_is_there_and_nothing_more() -> None:
 
 
 @pytest.mark.marked
-def test_what_is_left_out_could_not_be_executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without network, weights, endpoint and extension each of these commands fails."""
-    for corpus in ("REALTALK", "REALMEM", "BEAM"):
-        monkeypatch.delenv(f"{corpus}_DATA_DIR", raising=False)
+@pytest.mark.real_data
+def test_what_is_left_out_could_not_be_executed(
+    tmp_path: Path, locomo_file: Path, realtalk_folder: Path, realmem_folder: Path, beam_100k_folder: Path
+) -> None:
+    """With the corpora, but without network, weights and extension, each of these commands fails."""
+    corpora = {
+        "LOCOMO_DATA_DIR": str(locomo_file.parent),
+        "REALTALK_DATA_DIR": str(realtalk_folder),
+        "REALMEM_DATA_DIR": str(realmem_folder),
+        "BEAM_DATA_DIR": str(beam_100k_folder),
+    }
     Reader().sit_down("", tmp_path)
     every = {line for guide in GUIDES for part in sections((ROOT / guide).read_text("utf-8")) for line in part.commands}
     refused = [line for line in every if reason(line) in UNATTAINABLE and line.program == "recallbench"]
     assert {reason(line) for line in refused} == {*UNATTAINABLE}
     for line in refused:
-        done = run_commands([line._replace(exit_code=0)], tmp_path, UNREACHABLE)
+        # A matrix would first measure what is here, for hours.
+        here = dict.fromkeys(corpora, str(tmp_path)) if "matrix" in line.command else corpora
+        done = run_commands([line._replace(exit_code=0)], tmp_path, UNREACHABLE | here)
         assert "ended otherwise" in done.stderr, line.command

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -42,7 +42,10 @@ def options_of(*command: str) -> frozenset[str]:
     return frozenset(re.findall(r"(?<![\w-])(--?[a-z][a-z-]*)", done.stdout))
 
 
-INNERMOST = [[name] for name in COMMANDS if name != "export"] + [["export", target] for target in TARGETS]
+WITHIN: Mapping[str, Collection[str]] = {"export": TARGETS, "vectors": ("pack", "verify", "use")}
+"""The commands that have others in them."""
+INNERMOST = [[name] for name in COMMANDS if name not in WITHIN]
+INNERMOST += [[name, inner] for name, others in WITHIN.items() for inner in others]
 """Every command that has no others in it, by its words."""
 
 
@@ -60,9 +63,9 @@ def test_commands_parse(document: Path) -> None:
             continue
         assert command in COMMANDS, words
         options = [word for word in words[1:] if word.startswith("-")]
-        if command == "export":
-            assert len(words) == 1 or words[1] in TARGETS, words
-        assert set(options) <= options_of(*words[: 2 if command == "export" and len(words) > 1 else 1]), words
+        if command in WITHIN:
+            assert len(words) == 1 or words[1] in WITHIN[command], words
+        assert set(options) <= options_of(*words[: 2 if command in WITHIN and len(words) > 1 else 1]), words
         examples = {"diary", "newest"}  # what CONTRIBUTING adds
         for option, value in pairwise(words):
             if option in KNOWN and not value.startswith("-"):
@@ -115,8 +118,9 @@ def test_variables_are_read() -> None:
 def test_every_option_has_its_variable() -> None:
     context = click.Context(program)
     found = [program.get_command(context, name) for name in program.list_commands(context)]
-    (group,) = (command for command in found if isinstance(command, click.Group))
-    found += [group.get_command(context, name) for name in group.list_commands(context)]
+    groups = {str(command.name): command for command in found if isinstance(command, click.Group)}
+    assert groups.keys() == WITHIN.keys()
+    found += [group.get_command(context, name) for group in groups.values() for name in group.list_commands(context)]
     for command in found:
         assert command is not None
         options = [

@@ -35,13 +35,3 @@ def test_files_that_are_named_exist(document: Path) -> None:
 @each_document
 def test_nothing_of_one_machine_stands_there(document: Path) -> None:
     assert re.findall(r"(?<![\w.])/(?:tmp|home|root|work|Users)/\S*", document.read_text("utf-8")) == []
-
-
-def test_guides_that_errors_name_exist() -> None:
-    named = {
-        name
-        for path in (ROOT / "src").rglob("*.py")
-        for name in re.findall(r"\bdocs/[\w-]+\.md\b", path.read_text("utf-8"))
-    }
-    assert len(named) >= 2
-    assert [name for name in sorted(named) if not (ROOT / name).is_file()] == []

@@ -18,6 +18,7 @@ import pytest
 from tiny_models import Tiny, independent, sentence, table_of
 
 from recallbench.embedding import cached_embedder, engine_choice, machine
+from recallbench.embedding.encoders import read_spec
 from recallbench.embedding.stopwatch import Stopwatch
 from recallbench.errors import InputError
 from recallbench.progress import Advance, Silent
@@ -65,7 +66,7 @@ def test_vectors_that_are_computed_afresh_are_the_same_and_are_not_kept(opened: 
     embedder = opened()
     embedder.ensure(TEXTS[:3], "passage")
     before = embedder.report()
-    afresh = embedder.embed_afresh(TEXTS, "passage")
+    afresh = embedder.embed_afresh(TEXTS, "passage").vectors
     assert embedder.report().computed == before.computed == 3
     assert embedder.report().seconds["forward"] > before.seconds["forward"]
     np.testing.assert_allclose(afresh, embedder.lookup(TEXTS, "passage").vectors, atol=2e-6)
@@ -241,16 +242,29 @@ def child(tiny: Tiny, environ: dict[str, str], cache: Path, backend: str, home: 
     return printed
 
 
-@pytest.mark.parametrize("backend", [pytest.param("torch", marks=pytest.mark.marked), "openvino"])
-def test_a_cached_run_loads_nothing_heavy_and_needs_no_weights(
+NOWHERE = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": "/nowhere", "HF_HUB_OFFLINE": "1"}
+"""Neither the hub nor its cache is needed again, though some hashes were not pinned but recorded."""
+
+
+def test_a_cached_run_loads_nothing_heavy_and_needs_no_weights(tiny_dragon: Tiny, opened: Any, tmp_path: Path) -> None:
+    embedder = opened(spec=read_spec("tiny", json.loads(table_of(tiny_dragon.spec))))
+    embedder.ensure(TEXTS, "passage")
+    total = float(embedder.lookup(TEXTS, "passage").vectors.sum())
+    assert embedder.report().computed == 12
+    embedder.close()
+    again = child(tiny_dragon, NOWHERE, tmp_path / "cache", "torch", tmp_path)
+    assert again == [[], embedder.fingerprint_sha256, 0, total]
+
+
+@pytest.mark.marked
+@pytest.mark.parametrize("backend", ["torch", "openvino"])
+def test_a_run_that_loads_its_engine_leaves_nothing_but_the_cache(
     tiny_dragon: Tiny, environ: dict[str, str], tmp_path: Path, backend: str
 ) -> None:
     first = child(tiny_dragon, environ, tmp_path / "cache", backend, tmp_path)
     assert "torch" in first[0]
     assert first[2] == 12
-    # Neither the hub nor its cache is needed again, though some hashes were not pinned but recorded.
-    gone = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path / "nowhere"), "HF_HUB_OFFLINE": "1"}
-    second = child(tiny_dragon, gone, tmp_path / "cache", backend, tmp_path)
+    second = child(tiny_dragon, NOWHERE, tmp_path / "cache", backend, tmp_path)
     assert second == [[], first[1], 0, first[3]]
     # Left to itself, OpenVINO's import reports home and leaves a folder in the user's home.
     assert not (tmp_path / "intel").exists()

@@ -54,7 +54,7 @@ def push_gateway() -> Iterator[PushGateway]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     gateway.address = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
         yield gateway

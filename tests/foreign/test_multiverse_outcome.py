@@ -3,52 +3,64 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 from recallbench.foreign.multiverse import FigureRange, Multiverse, PlacedNumber
 from recallbench.foreign.outcome import conclusion
+from recallbench.foreign.universes import Cell, Definition
 
-RANGES = (FigureRange("mrr", 10, 0.5, 0.6), FigureRange("recall_any", 10, 0.7, 0.9))
-BETWEEN = "One set of rankings gives recall_any@10 from 0.7000 to 0.9000"
+
+def cell(definition: Definition, scope: str, value: float) -> Cell:
+    return Cell(definition, scope, "all", 20, value, value, value, value, True)
+
+
+FIRST, FRAC, ANY = Definition("mrr", 10), Definition("recall_frac", 10), Definition("recall_any", 10)
+CELLS = (
+    *(cell(FIRST, scope, 0.6) for scope in ("own", "alike")),
+    *(cell(FRAC, scope, 0.75) for scope in ("own", "alike")),
+    *(cell(ANY, scope, 0.9) for scope in ("own", "alike")),
+    cell(FRAC, "other", 0.75),
+    cell(ANY, "other", 0.8),
+)
+RANGES = (FigureRange("mrr", 10, 0.1, 0.6), FigureRange("recall", 10, 0.7, 0.9))
+APART = "ne set of rankings gives {}"
+WIDEST, RECALL = APART.format("mrr@10 from 0.1000 to 0.6000"), APART.format("recall@10 from 0.7000 to 0.9000")
 
 
 def told(*placed: PlacedNumber, ranges: tuple[FigureRange, ...] = RANGES, warnings: tuple[str, ...] = ()) -> str:
     survey = Multiverse(
-        Path("theirs"), "ours", 20, 10, "named", "own", 0, (), (), ranges, placed, "the dataset", warnings
+        Path("theirs"), "ours", 20, 10, "named", "own", 0, (), CELLS, ranges, placed, "the dataset", warnings
     )
     return str(conclusion(survey))
 
 
-def number(text: str, *universes: str) -> PlacedNumber:
-    cells: Any = tuple(SimpleNamespace(universe=universe) for universe in universes)
-    return PlacedNumber(text, cells, "")
+def number(text: str) -> PlacedNumber:
+    return PlacedNumber(text, tuple(cell for cell in CELLS if cell.low == float(text)), "")
 
 
-def test_the_widest_range_is_told() -> None:
+def test_the_widest_range_is_told_where_nothing_is_asked() -> None:
     assert told() == (
-        f"{BETWEEN}, by definition, scope and denominator; next: --published NUMBER finds a number that somebody states"
+        f"O{WIDEST}, by definition, scope and denominator; next: --published NUMBER finds a number that somebody states"
     )
     assert told(ranges=()) == "theirs: no figure follows from these rankings"
 
 
-def test_published_numbers_are_told_where_they_are_and_where_they_are_not() -> None:
-    assert told(number("0.75", "recall_any@10, own")) == f"{BETWEEN}; 0.75 is what recall_any@10, own gives"
-    assert told(number("0.75", "a", "b")) == f"{BETWEEN}; 0.75 is what a gives, and one other"
-    assert told(number("0.75", "a", "b"), number("0.8", "c", "d", "e"), number("0.99"), number("0.98")) == (
-        f"{BETWEEN}; 2 of 4 numbers are found, as above; 0.99, 0.98 are in none of them"
+def test_a_published_number_is_answered_first_and_with_the_range_of_its_name() -> None:
+    assert told(number("0.9")) == f"0.9 is what recall_any@10, own, over all (20) gives; o{RECALL}"
+    # Scopes that are alike count once.
+    assert told(number("0.75")) == f"0.75 is what recall_frac@10, own, over all (20) gives, and one other; o{RECALL}"
+    assert told(number("0.75"), number("0.6"), number("0.99"), number("0.98")) == (
+        f"2 of 4 numbers are found, as above; 0.99, 0.98 are what no universe gives; o{RECALL}"
     )
+    assert told(number("0.99")) == f"0.99 is what no universe gives; o{WIDEST}"
 
 
 def test_a_changed_folder_is_said_to_be_one() -> None:
     assert told(warnings=("changed",)) == (
-        f"{BETWEEN}; the folder is not as it was written; next: recallbench audit, which says what was changed"
+        f"O{WIDEST}; the folder is not as it was written; next: recallbench audit, which says what was changed"
     )
 
 
 def test_the_line_stays_short_however_many_numbers_are_looked_for() -> None:
-    universe = "recall_frac@20, own scope, over all 1986 of the dataset, 0 for those without gold (4)"
-    found = [number(f"0.8{n}", *[universe] * 20) for n in range(9)]
-    lost = [number(f"0.7{n}") for n in range(9)]
+    found, lost = [number("0.75"), number("0.6"), number("0.9")], [number(f"0.5{n}") for n in range(9)]
     for placed in (found, [*found, *lost], lost, [found[0], lost[0]]):
         assert len(told(*placed)) <= 220, told(*placed)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from recallbench import __version__
+from recallbench.protocol.frozen import load
 
 VARYING = {"environment.json", "timings.jsonl", "report.md"}
 """Files that say when, where and how fast, and the one whose words may change."""
@@ -20,6 +21,7 @@ RELEASES = {
     "numpy 2.4.6": f"numpy {version('numpy')}",
     "bm25s 0.3.16": f"bm25s {version('bm25s')}",
     '"recallbench_version": "0.1.0"': f'"recallbench_version": "{__version__}"',
+    "70fceaf568359cd6988ba1f473e7f7e5f80a70a0453b2b61f58bffed0ba4be0b": load().clarifications_sha256,
 }
 """Releases as the golden results name them, and as they are here."""
 

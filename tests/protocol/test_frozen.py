@@ -1,5 +1,6 @@
 """The protocol files are the locked ones, and state the registered facts."""
 
+import hashlib
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,8 @@ import pytest
 
 from recallbench.errors import ProtocolChanged
 from recallbench.protocol import load
-from recallbench.protocol.frozen import FOLDER, read
+from recallbench.protocol.frozen import FOLDER, VERSION, read
+from recallbench.protocol.lock import lock_of
 
 FROZEN = "1.0.0.toml"
 CLARIFIED = "1.0.0-clarifications.toml"
@@ -44,13 +46,17 @@ def test_untouched_copies_are_read(folder: Path) -> None:
 )
 def test_a_changed_file_is_refused_before_it_is_parsed_and_both_hashes_are_named(folder, name, change) -> None:
     path = folder / name
-    locked = sha256(path)
-    path.write_bytes(change(path.read_bytes()))
+    before = path.read_bytes()
+    after = change(before)
+    path.write_bytes(after)
     with pytest.raises(ProtocolChanged) as caught:
         read(folder)
     assert str(path) in str(caught.value)
-    assert locked in caught.value.expected
-    assert sha256(path) in caught.value.found
+    earlier = [stage.bytes for stage in lock_of(VERSION, folder).stages[:-1]] if name == CLARIFIED else []
+    # What was released first is named first, and alone.
+    end = next((end for end in earlier if before[:end] != after[:end]), None)
+    assert hashlib.sha256(before[:end]).hexdigest() in caught.value.expected
+    assert hashlib.sha256(after[:end]).hexdigest() in caught.value.found
     assert caught.value.exit_code == 2
 
 
@@ -93,22 +99,37 @@ def appended(number: int) -> str:
 
 def test_a_clarification_can_be_appended(folder: Path) -> None:
     with (folder / CLARIFIED).open("a") as file:
-        file.write(appended(18))
-    relock(folder, 18)
-    assert [entry.number for entry in read(folder).clarifications] == list(range(1, 19))
+        file.write(appended(19))
+    relock(folder, 19)
+    assert [entry.number for entry in read(folder).clarifications] == list(range(1, 20))
+
+
+def test_figures_count_the_same_before_and_after_a_clarification_that_says_so(folder: Path) -> None:
+    rules = load()
+    before = "70fceaf568359cd6988ba1f473e7f7e5f80a70a0453b2b61f58bffed0ba4be0b"
+    assert rules.counted_under(rules.clarifications_sha256) == rules.counted_under(before) == before
+    assert rules.counted_under("0" * 64) == "0" * 64
+    assert rules.of_figures([1, 17, 18]) == [1, 17]
+    for number, facts, stands_for in ((19, 'figures = "as before"\n', before), (20, "", "")):
+        with (folder / CLARIFIED).open("a") as file:
+            file.write(appended(number) + facts)
+        relock(folder, number)
+        now = read(folder)
+        assert now.counted_under(now.clarifications_sha256) == (stands_for or now.clarifications_sha256)
+        assert now.counted_under(rules.clarifications_sha256) == before
 
 
 def test_an_earlier_clarification_cannot_be_changed_by_locking_the_file_anew(folder: Path) -> None:
     path = folder / CLARIFIED
     path.write_text(path.read_text().replace("haystacks_with_a_repeated_id = 13", "haystacks_with_a_repeated_id = 12"))
     with path.open("a") as file:
-        file.write(appended(18))
-    relock(folder, 18)
+        file.write(appended(19))
+    relock(folder, 19)
     with pytest.raises(ProtocolChanged, match="up to clarification 17"):
         read(folder)
 
 
-@pytest.mark.parametrize(("number", "through"), [(19, 19), (17, 18), (18, 17)])
+@pytest.mark.parametrize(("number", "through"), [(20, 20), (18, 19), (19, 18)])
 def test_the_numbers_of_clarifications_have_no_gap(folder: Path, number: int, through: int) -> None:
     with (folder / CLARIFIED).open("a") as file:
         file.write(appended(number))
@@ -119,8 +140,9 @@ def test_the_numbers_of_clarifications_have_no_gap(folder: Path, number: int, th
 
 def test_every_clarification_is_there_and_dated() -> None:
     entries = load().clarifications
-    assert [entry.number for entry in entries] == list(range(1, 18))
-    assert {entry.dated for entry in entries} == {date(2026, 11, 18)}
+    assert [entry.number for entry in entries] == list(range(1, 19))
+    assert {entry.dated for entry in entries[:17]} == {date(2026, 11, 18)}
+    assert entries[17].dated == date(2026, 11, 20)
     assert [entry.title for entry in entries] == [
         "The definition and the baselines disagree",
         "Scope",
@@ -139,6 +161,7 @@ def test_every_clarification_is_there_and_dated() -> None:
         "k",
         "Downloads",
         "Weights",
+        "Portable vectors",
     ]
     assert all(len(entry.text) > 80 for entry in entries)
 

@@ -6,16 +6,17 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
-from playwright.sync_api import Browser, Page, Request, sync_playwright
 
 from commandline import recallbench
 from recallbench.reports.versions_page import render
 from reports.test_versions_page import TWO
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page, Request
 
 pytestmark = pytest.mark.marked
 
@@ -34,6 +35,8 @@ COLOURS = {
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
     program = next(filter(None, map(shutil.which, NAMES)), None)
     if program is None:
         pytest.skip(f"no browser is here: none of {', '.join(NAMES)} is on the PATH")
@@ -102,6 +105,8 @@ def scrolls_sideways(page: Page) -> bool:
 @pytest.mark.parametrize("name", ["result", "pipeline", "table", "versions", "site", "history"])
 def test_a_page_is_whole_in_every_look(browser: Browser, pages: dict[str, Path], name: str, look: str) -> None:
     page, noticed = opened(browser, pages[name], look)
+    from axe_playwright_python.sync_playwright import Axe
+
     violations = Axe().run(page).response["violations"]
     assert [(found["id"], [node["html"][:80] for node in found["nodes"]]) for found in violations] == []
     assert noticed == []

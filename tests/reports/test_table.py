@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 
 import pytest
 
@@ -45,10 +44,10 @@ def test_html_names_its_columns_and_rows() -> None:
     assert Table(("x",), []).html()[:2] == ['<div class="wide">', "<table>"]
 
 
-def test_csv_and_json_hold_the_cells_as_they_are() -> None:
+def test_a_sheet_and_records_hold_the_cells_as_they_are() -> None:
     assert TABLE.csv() == "name,value\na|b,0.5\n<c>,**10**\n"
     assert Table(("x",), [("=1+1",)]).csv() == "x\n'=1+1\n"
-    assert json.loads(TABLE.json()) == [{"name": "a|b", "value": "0.5"}, {"name": "<c>", "value": "**10**"}]
+    assert TABLE.records() == [{"name": "a|b", "value": "0.5"}, {"name": "<c>", "value": "**10**"}]
 
 
 def test_a_row_of_another_width_is_an_error() -> None:

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from recallbench.scoring.distributions import binomial_probabilities, normal_quantile, t_quantile
 
 
 @pytest.mark.parametrize("share", [0.5, 0.8, 0.975, 0.999])
 def test_quantiles_are_those_of_scipy(share: float) -> None:
+    from scipy import stats
+
     assert normal_quantile(share) == pytest.approx(stats.norm.ppf(share), rel=1e-12, abs=1e-12)
     for degrees in (*range(1, 40), 99, 100, 1981, 20_000):
         expected = stats.t.ppf(share, degrees)
@@ -29,6 +30,8 @@ def test_probabilities_without_a_quantile_are_refused(degrees: int, share: float
 
 @pytest.mark.parametrize("share", [0.01, 0.5, 0.95])
 def test_binomial_probabilities_are_those_of_scipy(share: float) -> None:
+    from scipy import stats
+
     for n in (1, 2, 30, 499, 2000):
         assert binomial_probabilities(n, share) == pytest.approx(stats.binom.cdf(np.arange(n + 1), n, share), abs=1e-11)
     assert binomial_probabilities(2, 0.5) == pytest.approx([0.25, 0.75, 1.0])

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recallbench.scoring.judgement import Judged, judge
+from recallbench.scoring.measures.measure import Measure
 from recallbench.scoring.measures.registry import known, parse
 
 DEPTH = 12
@@ -26,6 +27,11 @@ def cases(draw: st.DrawFn) -> tuple[list[list[int]], list[set[int]], list[int]]:
 
 def judged_of(case: tuple[Sequence[Sequence[int]], Sequence[set[int]], Sequence[int]]) -> Judged:
     return judge(*case, depth=DEPTH)
+
+
+def at(forms: Iterable[str], k: int) -> list[Measure]:
+    """Return the measures of these forms at k."""
+    return [parse(form.replace("@k", f"@{k}")) for form in forms]
 
 
 @given(cases(), st.integers(1, DEPTH), st.data())
@@ -56,35 +62,35 @@ def test_any_is_at_least_frac_is_at_least_all(case, k) -> None:  # type: ignore[
         assert (frac >= all_ - 1e-12).all(), what
 
 
-@pytest.mark.parametrize("name", ["recall_any", "recall_frac", "recall_all", "mrr"])
-@given(case=cases())
-def test_a_deeper_cut_never_loses(name, case) -> None:  # type: ignore[no-untyped-def]
+@given(cases())
+def test_a_deeper_cut_never_loses(case) -> None:  # type: ignore[no-untyped-def]
     judged = judged_of(case)
-    for what in ("values", "chance", "ceiling"):
-        by_depth = np.stack([getattr(parse(f"{name}@{k}"), what)(judged) for k in range(1, DEPTH + 1)])
-        assert (np.diff(by_depth, axis=0) >= -1e-12).all(), what
+    for name in ("recall_any", "recall_frac", "recall_all", "mrr"):
+        for what in ("values", "chance", "ceiling"):
+            by_depth = np.stack([getattr(parse(f"{name}@{k}"), what)(judged) for k in range(1, DEPTH + 1)])
+            assert (np.diff(by_depth, axis=0) >= -1e-12).all(), (name, what)
 
 
-@pytest.mark.parametrize("form", SEPARABLE)
-@given(case=cases(), k=st.integers(1, DEPTH))
-def test_values_lie_between_0_and_the_ceiling_and_so_does_chance(form, case, k) -> None:  # type: ignore[no-untyped-def]
-    measure, judged = parse(form.replace("@k", f"@{k}")), judged_of(case)
-    ceiling = measure.ceiling(judged)
-    for figures in (measure.values(judged), measure.chance(judged)):
-        assert (figures >= 0).all()
-        assert (figures <= ceiling + 1e-12).all()
-    assert (ceiling <= 1).all()
+@given(cases(), st.integers(1, DEPTH))
+def test_values_lie_between_0_and_the_ceiling_and_so_does_chance(case, k) -> None:  # type: ignore[no-untyped-def]
+    judged = judged_of(case)
+    for measure in at(SEPARABLE, k):
+        ceiling = measure.ceiling(judged)
+        for figures in (measure.values(judged), measure.chance(judged)):
+            assert (figures >= 0).all(), measure
+            assert (figures <= ceiling + 1e-12).all(), measure
+        assert (ceiling <= 1).all(), measure
 
 
-@pytest.mark.parametrize("form", [form for form in known() if "retrieved" not in form])
-@given(case=cases(), k=st.integers(1, DEPTH))
-def test_an_oracle_reaches_the_ceiling(form, case, k) -> None:  # type: ignore[no-untyped-def]
+@given(cases(), st.integers(1, DEPTH))
+def test_an_oracle_reaches_the_ceiling(case, k) -> None:  # type: ignore[no-untyped-def]
     _, gold, sizes = case
     oracle = [
         sorted(relevant) + sorted(set(range(size)) - relevant) for relevant, size in zip(gold, sizes, strict=True)
     ]
-    measure, judged = parse(form.replace("@k", f"@{k}")), judge(oracle, gold, sizes, DEPTH)
-    np.testing.assert_allclose(measure.values(judged), measure.ceiling(judged), atol=1e-12)
+    judged = judge(oracle, gold, sizes, DEPTH)
+    for measure in at([form for form in known() if "retrieved" not in form], k):
+        assert measure.values(judged) == pytest.approx(measure.ceiling(judged), abs=1e-12), measure
 
 
 @given(cases(), st.integers(1, DEPTH))
@@ -109,26 +115,24 @@ def test_a_whole_random_order_gives_the_set_measures_their_chance_where_saturate
         np.testing.assert_allclose(measure.values(judged)[full], measure.chance(judged)[full], atol=1e-12)
 
 
-@pytest.mark.parametrize("form", known())
-@given(case=cases(), k=st.integers(1, DEPTH))
-def test_repeating_what_was_returned_changes_nothing(form, case, k) -> None:  # type: ignore[no-untyped-def]
+@given(cases(), st.integers(1, DEPTH))
+def test_repeating_what_was_returned_changes_nothing(case, k) -> None:  # type: ignore[no-untyped-def]
     rankings, gold, sizes = case
-    measure = parse(form.replace("@k", f"@{k}"))
     stuttering = [[p for position in ranking for p in (position, position)] for ranking in rankings]
-    np.testing.assert_array_equal(
-        measure.values(judge(rankings, gold, sizes, DEPTH)), measure.values(judge(stuttering, gold, sizes, DEPTH))
-    )
+    once, twice = (judge(each, gold, sizes, DEPTH) for each in (rankings, stuttering))
+    for measure in at(known(), k):
+        assert measure.values(once).tolist() == measure.values(twice).tolist(), measure
 
 
-@pytest.mark.parametrize("form", SEPARABLE)
 @settings(max_examples=30)
-@given(case=cases(), k=st.integers(1, DEPTH))
-def test_a_question_gets_the_same_in_any_company(form, case, k) -> None:  # type: ignore[no-untyped-def]
-    measure, judged = parse(form.replace("@k", f"@{k}")), judged_of(case)
-    for i in range(len(judged)):
-        alone = judged.select(np.arange(len(judged)) == i)
+@given(cases(), st.integers(1, DEPTH))
+def test_a_question_gets_the_same_in_any_company(case, k) -> None:  # type: ignore[no-untyped-def]
+    judged = judged_of(case)
+    each_alone = [judged.select(np.arange(len(judged)) == i) for i in range(len(judged))]
+    for measure in at(SEPARABLE, k):
         for what in ("values", "chance", "ceiling"):
-            assert getattr(measure, what)(alone)[0] == pytest.approx(getattr(measure, what)(judged)[i], abs=1e-15)
+            figures = [getattr(measure, what)(alone)[0] for alone in each_alone]
+            assert figures == pytest.approx(getattr(measure, what)(judged), abs=1e-15), (measure, what)
 
 
 @given(cases(), st.integers(1, DEPTH))

@@ -9,7 +9,11 @@ import pytest
 from recallbench.scoring.intervals import clustered
 from recallbench.scoring.judgement import Floats
 from recallbench.scoring.paired import paired_columns
-from recallbench.scoring.sign_flips import FLIPS, mean_intervals, sign_flips
+from recallbench.scoring.sign_flips import FLIPS, mean_intervals, sign_flip_tests
+
+
+def sign_flips(totals: Floats):
+    return sign_flip_tests(totals[:, None])[0]
 
 
 def test_three_clusters_have_eight_flips() -> None:

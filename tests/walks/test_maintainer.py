@@ -43,8 +43,9 @@ def test_picture_and_output_of_the_readme_are_those_of_its_commands(
         assert done.returncode == 0, line
         printed += done.stdout
     assert (tmp_path / "locomo.svg").read_bytes() == PICTURE.read_bytes()
-    (sample,) = [block for block in blocks(section(README, "## My memory")) if block.language == "text"]
-    assert [shown for shown in sample.body.splitlines() if shown.removesuffix(" …") not in printed] == []
+    shown_there = section(README, "## What the quick starts show")
+    sample = [line for block in blocks(shown_there) if block.language == "text" for line in block.body.splitlines()]
+    assert [shown for shown in sample if shown.removesuffix(" …") not in printed] == []
 
 
 def test_the_picture_has_the_figures_of_the_committed_result() -> None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
-from commandline import environment
+from commandline import recallbench
 from documents.markdown import README, section, spans
 from documents.readers import TEAM, more_of_the_team
 from labelled_sets import jsonl
@@ -57,7 +55,7 @@ def test_the_lines_of_the_readme_alone_make_no_gate(tmp_path: Path) -> None:
     walker = Walker(tmp_path)
     evaluate, init, _, gate = walker.reads("My data", json_names=TEAM)
     assert walker.types(evaluate).returncode == 0
-    assert "A gate wants a few dozen questions" in section(README, "## My data")
+    assert "It wants a few dozen questions" in section(README, "## What the quick starts show")
     refused = walker.types(init._replace(exit_code=2))
     assert refused.returncode == 0, "it ends with 2, as the README says"
     assert "chance" in refused.stderr
@@ -71,9 +69,7 @@ def test_questions_in_a_file_become_a_set(tmp_path: Path) -> None:
     (tmp_path / TEAM[1]).unlink()
     (tmp_path / "questions.txt").write_text("When does the ferry leave?\nWhere does it rain?\n")
     (command,) = [span for span in spans(README) if span.startswith("recallbench label")]
-    words = [sys.executable, "-m", *shlex.split(command)]
-    done = subprocess.run(words, input="y\na\ny\na\n", cwd=tmp_path, env=environment(tmp_path), text=True, check=False)
-    assert done.returncode == 0
+    assert recallbench(*shlex.split(command)[1:], cwd=tmp_path, typed="y\na\ny\na\n").returncode == 0
     labelled = map(json.loads, (tmp_path / TEAM[1]).read_text().splitlines())
     assert [(row["query"], row["relevant"]) for row in labelled] == [
         ("When does the ferry leave?", ["d1"]),
@@ -96,9 +92,8 @@ def test_from_a_log_to_labels(tmp_path: Path) -> None:
     assert scored.returncode == 0
     assert re.search(r"recall\S* +1\.0000", scored.stdout)
     # A question of one's own, answered key by key: the first document, and none of the rest.
-    command = [sys.executable, "-m", *shlex.split(named(lines, "--query").command)]
-    done = subprocess.run(command, input="y\na\n", cwd=tmp_path, env=environment(tmp_path), text=True, check=False)
-    assert done.returncode == 0
+    words = shlex.split(named(lines, "--query").command)
+    assert recallbench(*words[1:], cwd=tmp_path, typed="y\na\n").returncode == 0
     # Answers that somebody kept in a sheet.
     (tmp_path / "answers.csv").write_text("query,relevant,scope\nWhich town is wet?,d2,trips\n")
     assert walker.types(named(lines, "--import")).returncode == 0

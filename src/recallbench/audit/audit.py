@@ -9,7 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from recallbench.audit.anew import command_anew
-from recallbench.audit.checks import CHECKS, LAST, OF_A_PIPELINE, OF_THE_STATIC_CONTROL, ON_DEMAND, static_control
+from recallbench.audit.checks import (
+    CHECKS,
+    LAST,
+    OF_A_PACK,
+    OF_A_PIPELINE,
+    OF_THE_STATIC_CONTROL,
+    ON_DEMAND,
+    static_control,
+)
 from recallbench.audit.checks.ranges import NOT_DERIVED
 from recallbench.audit.decision import Verdict, decide
 from recallbench.audit.examination import CannotTell, Examination
@@ -113,10 +121,11 @@ def audit_result(
     )
     again = metrics.corpus.segments <= QUICK if rerun_control is None else rerun_control
     of_pipeline = OF_A_PIPELINE if metrics.pipeline is not None else ()
+    of_pack = OF_A_PACK if metrics.embedder is not None and metrics.embedder.pack is not None else ()
     of_static = OF_THE_STATIC_CONTROL if metrics.control_static is not None else ()
     ranked_again = again and bool(of_static) and static_control.weights_here(subject)
     on_demand = (*(ON_DEMAND if again else ()), *([static_control.AGAIN] if ranked_again else []))
-    examinations = (*CHECKS, *of_pipeline, *of_static, *on_demand, *gates, *LAST)
+    examinations = (*CHECKS, *of_pack, *of_pipeline, *of_static, *on_demand, *gates, *LAST)
     with progress.stage(f"auditing {folder.name}", len(examinations), "checks") as advance:
         checks = tuple(examination.check(subject) for examination in counted(examinations, advance))
     with suppress(Exception):  # whoever asks for the rankings is told why there are none

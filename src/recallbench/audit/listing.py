@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from recallbench.audit.audit import Audit
 from recallbench.audit.checks.ranges import recorded_words
-from recallbench.audit.gate import Check
+from recallbench.audit.gate import Check, Status
 from recallbench.audit.outcome import outcome, waits_for_dataset
 from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.reports.conclusions.labels import MATTERING, may_be_labelled
@@ -28,30 +29,51 @@ def tells_labels(examined: Audit) -> bool:
     return not examined.store or may_be_labelled(examined.corpus, examined.store)
 
 
-def lines(examined: Audit, *, labels: bool, every: bool = False, failures: bool = False) -> list[str]:
-    """Return the folder with its word, what did not pass, and what else is known; with `every`, each check.
+@dataclass(frozen=True, slots=True)
+class ToldChecks:
+    """The checks of an audit that are told one by one, and in a line each those that are only counted."""
 
-    `labels` tells the protocol's verdict, and every deviation from it. `failures` leaves out how many checks pass.
+    singly: Sequence[Check]
+    counted: Sequence[tuple[Status, str]]
+
+
+def told_checks(examined: Audit, *, every: bool = False, failures: bool = False) -> ToldChecks:
+    """Return what did not pass, or with `every` each check, and how many others there are; `failures` omits the latter.
+
+    The same in every format but JSON: what passes may speak of the protocol, which nobody asked about.
     """
     listed = [
         check
         for check in examined.checks
         if not (failures and check.status == "pass") and (every or (check.status != "pass" and check.code != CLAIM))
     ]
-    waiting = [] if every or failures else [check for check in listed if waits_for_dataset(check, examined.checks)]
-    listed = [check for check in listed if check not in waiting]
-    told = [*examined.summary, ""] if examined.summary else []
-    told.append(f"{examined.folder}: {outcome(examined.checks)}")
-    told += _checks(examined.checks, listed)
+    if every:
+        return ToldChecks(listed, ())
+    counted: list[tuple[Status, str]] = []
+    waiting = [] if failures else [check for check in listed if waits_for_dataset(check, examined.checks)]
     if waiting:
         codes = ", ".join(check.code for check in waiting)
-        told.append(f"  {len(waiting)} more checks wait for the dataset, each with --verbose: {codes}")
-    claims = sum(check.code == CLAIM for check in examined.checks)
+        more = f"{len(waiting)} more checks wait for the dataset, each with --verbose: {codes}"
+        counted.append(("cannot-tell", more))
     passed = sum(check.status == "pass" and check.code != CLAIM for check in examined.checks)
-    if passed and not every and not failures:
-        told.append(f"  {passed} {'check passes' if passed == 1 else 'checks pass'}: each with --verbose")
-    if claims and not every:
-        told.append(f"  {claims} published numbers are traced one by one with --verbose")
+    if passed and not failures:
+        counted.append(("pass", f"{passed} {'check passes' if passed == 1 else 'checks pass'}: each with --verbose"))
+    if claims := [check.status for check in examined.checks if check.code == CLAIM]:
+        worst = max(claims, key=("pass", "pending", "cannot-tell", "fail").index)
+        counted.append((worst, f"{len(claims)} published numbers are traced one by one with --verbose"))
+    return ToldChecks([check for check in listed if check not in waiting], counted)
+
+
+def lines(examined: Audit, *, labels: bool, checks: ToldChecks | None = None) -> list[str]:
+    """Return the folder with its word, these checks, and what else is known.
+
+    `labels` tells the protocol's verdict, and every deviation from it.
+    """
+    told = [*examined.summary, ""] if examined.summary else []
+    told.append(f"{examined.folder}: {outcome(examined.checks)}")
+    if checks is not None:
+        told += _checks(examined.checks, checks.singly)
+        told += [f"  {text}" for _, text in checks.counted]
     told += [plain_names(f"  deviation   {text}") for text in examined.deviations if labels or _matters(text)]
     if examined.recorded:
         told.append(f"  {recorded_words(examined.recorded)}")
@@ -65,22 +87,16 @@ def label(examined: Audit) -> str:
     return f"{examined.verdict.text}, {'' if examined.verdict.canonical else 'not '}CANONICAL"
 
 
-def table(audits: Sequence[Audit], *, failures: bool = False) -> Table:
-    """Return a row for each check of each folder."""
-    rows = [
-        (
-            str(examined.folder),
-            str(outcome(examined.checks)),
-            check.status,
-            check.code,
-            check.name,
-            check.observed,
-            check.required,
-        )
-        for examined in audits
-        for check in examined.checks
-        if not failures or check.status != "pass"
-    ]
+def table(audits: Sequence[tuple[Audit, ToldChecks]]) -> Table:
+    """Return a row for each check that is told of a folder, and for those that are counted."""
+    rows: list[tuple[str, ...]] = []
+    for examined, checks in audits:
+        about = (str(examined.folder), str(outcome(examined.checks)))
+        rows += [
+            (*about, check.status, check.code, check.name, plain_names(check.observed), check.required)
+            for check in checks.singly
+        ]
+        rows += [(*about, status, "", text, "", "") for status, text in checks.counted]
     return Table(COLUMNS, rows, caption="Checks")
 
 

@@ -265,6 +265,7 @@ class AuditSubject:
     @property
     def _configuration(self) -> Configuration:
         stated = self.metrics
+        whole = stated.retrieval.scope == "own" and stated.retrieval.limit is None
         return Configuration(
             sha256=stated.dataset_sha256,
             store=stated.store.name,
@@ -277,6 +278,7 @@ class AuditSubject:
             reproduction=stated.reproduction or "",
             failures=len(stated.retrieval.failed),
             time=stated.time.way if stated.time else "",
+            pack=stated.embedder.packed_vectors(whole=whole) if stated.embedder else None,
         )
 
     @_CachedOutcome

@@ -5,14 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from recallbench.errors import InputError
-
-Id = Hashable
-"""A string or number as a rule; anything that can be hashed, but no pair ending in a number (that is a scored hit)."""
 
 ABSTENTION = "abstention"
 """The kind of a case that should find nothing."""

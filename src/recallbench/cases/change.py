@@ -58,10 +58,7 @@ class Change(Display):
 
     def sentences(self) -> list[str]:
         """Sum up the change: a sentence a measure, and how to read them."""
-        tests = (
-            " or ".join(sorted({part.test for part in self.parts if part.wins or part.losses}))
-            or "cases that do not differ"
-        )
+        tests = " or ".join(sorted({part.test for part in self.parts if part.moved})) or "cases that do not differ"
         return [
             *self.params_in_words(),
             *(f"{part.measure}: {change_word(part)}, {_numbers(part)}" for part in self.parts),
@@ -146,5 +143,5 @@ def _facts(case: Case) -> tuple[Any, ...]:
 
 def _numbers(part: DifferencePart) -> str:
     interval = "no interval" if part.low is None else f"95% {signed_range(part.low, part.high)}"
-    p = 1.0 if part.p_holm is None else part.p_holm
-    return f"{signed(part.difference)} ({interval}), {part.wins} better, {part.losses} worse, corrected p {p:.4f}"
+    counts = f"{part.wins} better, {part.losses} worse"
+    return f"{signed(part.difference)} ({interval}), {counts}, corrected p {part.corrected_p:.4f}"

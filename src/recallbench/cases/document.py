@@ -9,6 +9,7 @@ from recallbench import __version__
 from recallbench.cases.definitions import PERCENTILES
 from recallbench.cases.scores import CaseScores
 from recallbench.cases.table import MEAN, column, remarks
+from recallbench.reports.cells import every_digit
 from recallbench.reports.table import Table
 from recallbench.scoring.intervals import is_too_short
 
@@ -152,29 +153,24 @@ def sheet(scores: CaseScores, by: str | None) -> Table:
     def means(name: str, part: CaseScores, matched: str) -> tuple[str, ...]:
         # What a mean is of was matched by several steps.
         steps = ("",) if hybrid else ()
-        return name, "", *(_cell(_number(part.value(m))) for m in columns), "", matched, *ties, *steps, *("",) * timed
+        values = (every_digit(_number(part.value(measure))) for measure in columns)
+        return name, "", *values, "", matched, *ties, *steps, *("",) * timed
 
     ways = scores.ways or ("",) * len(scores)
     matched_by: list[tuple[str, ...]] = [(step,) for step in scores.matched_by] or [()] * len(scores)
     rows: list[tuple[str, ...]] = []
     for row, answer, way, steps in zip(scores.rows, scores.answers, ways, matched_by, strict=True):
-        values = [_cell(row.values.get(str(column))) for column in columns]
+        values = [every_digit(row.values.get(str(column))) for column in columns]
         # What to do, and that nothing was written, is of a run that ended there.
         failure = " ".join(answer.failure.brief.split()) if answer.failure else ""
-        matched = "id" if way == "id" else matching
-        rows.append(
-            (row.case.name, row.case.kind or "", *values, failure, matched, *ties, *steps, *(_cell(row.ms),) * timed)
-        )
+        matched, times = "id" if way == "id" else matching, (every_digit(row.ms),) * timed
+        rows.append((row.case.name, row.case.kind or "", *values, failure, matched, *ties, *steps, *times))
     for name, part in scores.by(by).items() if by is not None else ():
         rows.append(means(f"{MEAN} {by}={name}", part, matching))
     for decided, part in scores.apart.items():
         rows.append(means(f"{MEAN} decided by={decided}", part, "id" if decided == "id" else matching))
     head = ("query", "kind", *map(column, columns), "failure", "matching", *further)
     return Table(head, [*rows, means(MEAN, scores, matching)])
-
-
-def _cell(value: float | None) -> str:
-    return "" if value is None else str(value)
 
 
 def _number(value: float) -> float | None:

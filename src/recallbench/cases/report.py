@@ -46,9 +46,9 @@ class Report(CaseScores):
 
         Thresholds are at least: `check(recall=0.7, ndcg=0.85)`, by exact name `check({"recall_any@5": 0.9})`, or as a
         rule `check("recall >= 0.7")`. A threshold that even an oracle misses is said to be out of reach.
-        `check("recommended")` takes the four that teams use, whatever the definitions of the report: .80 of
-        precision@k(retrieved), .70 of recall_frac@k, .85 of ndcg@k and .90 of mrr@k; what is given beside it goes
-        before the same measure in it, or is one more.
+        `check("recommended")` takes four to begin with, which are no standard, whatever the definitions of the report:
+        .80 of precision@k(retrieved), .70 of recall_frac@k, .85 of ndcg@k and .90 of mrr@k; what is given beside it
+        goes before the same measure in it, or is one more.
 
         `check(p95_ms=5)` is at most: a percentile of the calls' milliseconds, from p1_ms to p99_ms. It goes by the
         percentile; with too few calls for an upper bound on it (59 for p95, 299 for p99) the check is inconclusive,

@@ -8,8 +8,9 @@ from recallbench.cases.change import Change
 from recallbench.cases.scores import CaseScores
 from recallbench.compare.rules import change_word
 from recallbench.reports.cells import figure
-from recallbench.reports.comparison import MeasuredPart, p_text, signed, signed_range
+from recallbench.reports.comparison import MeasuredPart, p_text, signed
 from recallbench.reports.printing.conclusion import Conclusion, Tone
+from recallbench.reports.printing.deciding import why_shown
 
 FEW = 30
 """Below so many queries a figure is called one of too few."""
@@ -44,17 +45,18 @@ def change_conclusion(change: Change, before: str, after: str, failed: str = "")
     tone: Tone
     n, tone, then = change.parts[0].n, "open", "score more queries"
     if helped and hurt:
-        worse = f"{hurt[0].measure} {signed(hurt[0].difference)}, p {p_text(_p(hurt[0]))}"
+        worse = f"{hurt[0].measure} {signed(hurt[0].difference)}, p {p_text(hurt[0].corrected_p)}"
         happened = f"{after} is better in {_numbers(helped[0])}, and worse in {worse}"
         belief, then = "both p are corrected", "decide which of the two you want"
     elif helped or hurt:
         part = (helped or hurt)[0]
         happened = f"{after} is {'better' if helped else 'worse'} than {before}: {_numbers(part)}"
-        belief, then, tone = _belief(part), f"keep {after if helped else before}", "good" if helped else "bad"
+        belief, tone = why_shown(part, len(change.parts)), "good" if helped else "bad"
+        then = f"keep {after if helped else before}"
     elif unsettled:
         happened = f"{after} is not shown to differ from {before}: {_numbers(unsettled[0])}"
         belief = "the interval excludes 0, yet p decides: it is corrected"
-    elif not any(part.wins or part.losses for part in change.parts):
+    elif not any(part.moved for part in change.parts):
         happened, belief = f"{after} and {before} score alike for {'the' if n == 1 else 'each of'} {queries(n)}", ""
         then, tone = "keep either", "good"
     else:
@@ -77,19 +79,5 @@ def _parts(change: Change, word: str) -> Sequence[MeasuredPart]:
     return [part for part in change.parts if change_word(part).startswith(word)]
 
 
-def _belief(part: MeasuredPart) -> str:
-    """Return why a difference counts, where the interval and p agree and where they do not."""
-    if part.low is None or part.high is None:
-        return "p decides, since the differences give no interval"
-    if part.low <= 0 <= part.high:
-        return "the interval includes 0, yet p decides: it presumes no distribution"
-    return "the interval excludes 0, and p agrees"
-
-
 def _numbers(part: MeasuredPart) -> str:
-    between = "" if part.low is None else f" ({signed_range(part.low, part.high)})"
-    return f"{part.measure} {signed(part.difference)}{between}, {queries(part.n)}, p {p_text(_p(part))}"
-
-
-def _p(part: MeasuredPart) -> float:
-    return 1.0 if part.p_holm is None else part.p_holm
+    return f"{part.measure} {part.words}, {queries(part.n)}, p {p_text(part.corrected_p)}"

@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from recallbench.cases.case import NOTHING, count
+from recallbench.cases.case import ABSTENTION, NOTHING, count
 from recallbench.cases.definitions import PERCENTILES
 from recallbench.cases.params import in_words
 from recallbench.cases.scores import CaseRow, CaseScores
 from recallbench.escaping.markdown import opening
 from recallbench.escaping.terminal import visible
 from recallbench.escaping.web import html as escaped
-from recallbench.reports.cells import figure, interval, share
+from recallbench.reports.cells import figure, in_no_mean, interval, share
 from recallbench.reports.coverage import coverage_sentence
 from recallbench.reports.page import listing
 from recallbench.reports.table import Part, Table, plain_lines
@@ -95,8 +95,11 @@ def remarks(scores: CaseScores) -> list[str]:
     out = len(scores) - scores.n
     if not scores.n:
         lines.append(NOTHING)
-    elif out:
-        lines.append(f"{out} with nothing to find, in no mean")
+    abstaining = sum(case.kind == ABSTENTION for case in scores.cases)
+    if scores.n and abstaining:
+        lines.append(in_no_mean(abstaining))
+    if scores.n and out > abstaining:
+        lines.append(f"{out - abstaining} with nothing to find, in no mean")
     if (abstained := scores.abstention) is not None and abstained.auroc is not None:
         lines.append(
             f"abstention: false retrieval {figure(abstained.false_retrieval)} at the score threshold "

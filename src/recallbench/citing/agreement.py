@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from recallbench.citing.figure_grammar import CitedFigure, Role, names_in, without_names, words_not_read
 from recallbench.citing.printed_number import count, holds, is_same, number
@@ -34,12 +34,15 @@ def doubts(figure: CitedFigure, result: Result) -> Iterator[str]:
     named = names_in(f"{figure.row} {figure.clause}", kinds)
     if len(named) > 1 or (named and not figure.is_alone):
         yield f"it may be of {' or '.join(named)}"
+    if figure.bound == "up to" and not named:
+        same = [part for part, value in _stated(figure, result).items() if is_same(value, figure.value)]
+        if same and OVERALL not in same:
+            yield f"it may be of {' or '.join(same)}"
 
 
 def differences(figure: CitedFigure, result: Result) -> Iterator[str]:
     """Yield how value, interval and n differ from the folder's, for the kind that is named or all questions."""
-    metrics, measure = result.metrics, figure.names[0].measure
-    source = metrics.control_bm25 if figure.role == "bm25" else {**(metrics.abilities or {}), **metrics.estimates}
+    measure, source = figure.names[0].measure, _slices(figure, result)
     kind = next(iter(names_in(f"{figure.row} {figure.clause}", _kinds(result))), OVERALL)
     part = next((part for part in source.get(kind, []) if part.measure == measure), None)
     if part is None or (value := _value_of(part, figure.role)) is None:
@@ -50,12 +53,36 @@ def differences(figure: CitedFigure, result: Result) -> Iterator[str]:
         hint = f"; it is its {others[0]}" if others and figure.role == "value" else ""
         if figure.bound:
             hint = f", which is not {figure.bound} {figure.value}"
+        if figure.bound == "about":
+            hint += ": more than a point off"
+        if figure.bound == "up to":
+            stated = _stated(figure, result)
+            highest = max(stated, key=lambda part: stated[part])
+            hint += f"; its highest is {stated[highest]:.4f}, of {highest}" if stated[highest] > value else ""
         yield f"{result.folder.name} has {value:.{max(4, number(figure.value)[1])}f}{hint}"
     if figure.interval and not all(map(is_same, (part.low, part.high), figure.interval)):
         right = "no interval" if part.low is None else f"{part.low:.4f} to {part.high:.4f}"
         yield f"the interval {' to '.join(figure.interval)}: the folder has {right}"
     if figure.count and count(figure.count) != part.n:
         yield f"n = {figure.count}: the folder has {part.n}"
+
+
+def _slices(figure: CitedFigure, result: Result) -> Mapping[str, Sequence[EstimatePart]]:
+    """Return the estimates that a figure may be one of, by all questions, kind, ability and tenant."""
+    metrics = result.metrics
+    if figure.role == "bm25":
+        return metrics.control_bm25
+    return {**(metrics.tenants or {}), **(metrics.abilities or {}), **metrics.estimates}
+
+
+def _stated(figure: CitedFigure, result: Result) -> dict[str, float]:
+    """Return every value that a result states of the figure's measure, by its slice."""
+    return {
+        name: value
+        for name, parts in _slices(figure, result).items()
+        for part in parts
+        if part.measure == figure.names[0].measure and (value := _value_of(part, figure.role)) is not None
+    }
 
 
 def _value_of(part: EstimatePart, role: Role) -> float | None:

@@ -1,8 +1,7 @@
-"""A signed statement over a result: in-toto Statement v1 in a DSSE envelope, Ed25519, beside the folder."""
+"""A signed statement over a result, beside its folder."""
 
 from __future__ import annotations
 
-import json
 import shlex
 from pathlib import Path
 from typing import Any
@@ -21,12 +20,11 @@ from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.results import manifest
 from recallbench.results.metrics import Metrics
 from recallbench.results.result import Result, open_result, open_unchanged
+from recallbench.signed_statement import read_signed, sign, statement_of, subjects_of
 from recallbench.whole_file import write_errors, write_whole
 
 CODE = "RB-ATTESTED"
 REQUIRED = "an attestation beside the folder, signed with that key, over exactly these files"
-PAYLOAD_TYPE = "application/vnd.in-toto+json"
-STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "urn:recallbench:result:v1"
 NOT_CHECKED = "not_checked"
 """The field of the statement that earlier releases did not write."""
@@ -44,22 +42,17 @@ def statement(result: Result, examined: Audit) -> dict[str, Any]:
     What was not checked is named by codes and names alone: why it could not be is a matter of the machine.
     """
     files, _ = manifest.read(result.folder / manifest.NAME)
-    return {
-        "_type": STATEMENT_TYPE,
-        "subject": [
-            {"name": name, "digest": {"sha256": sha256}}
-            for name, sha256 in [(manifest.NAME, result.manifest_sha256), *sorted(files.items())]
-        ],
-        "predicateType": PREDICATE_TYPE,
-        "predicate": {
-            **_predicate(result.metrics),
-            "verdict": examined.verdict.text,
-            "canonical": examined.verdict.canonical,
-            "outcome": str(outcome(examined.checks)),
-            NOT_CHECKED: unchecked(examined),
-            "not_derivable": list(examined.recorded),
-        },
+    predicate = {
+        **_predicate(result.metrics),
+        "verdict": examined.verdict.text,
+        "canonical": examined.verdict.canonical,
+        "outcome": str(outcome(examined.checks)),
+        NOT_CHECKED: unchecked(examined),
+        "not_derivable": list(examined.recorded),
     }
+    return statement_of(
+        {manifest.NAME: result.manifest_sha256, **dict(sorted(files.items()))}, PREDICATE_TYPE, predicate
+    )
 
 
 def unchecked(examined: Audit) -> list[str]:
@@ -77,8 +70,6 @@ def attest(folder: Path, key: Path, examined: Audit) -> Path:
     Raises InputError for a folder that is not whole.
     """
     needs_extra()
-    from securesystemslib.dsse import Envelope
-
     if (folder.resolve().parent / manifest.NAME).exists():
         raise UsageError(
             f"{folder} lies inside another result",
@@ -87,10 +78,7 @@ def attest(folder: Path, key: Path, examined: Audit) -> Path:
         )
     signer = private_key(key)
     result = open_unchanged(folder)
-    payload = json.dumps(statement(result, examined), sort_keys=True, separators=(",", ":")).encode()
-    envelope = Envelope(payload, PAYLOAD_TYPE, {})
-    envelope.sign(signer)
-    return _write(attestation_path(folder), json.dumps(envelope.to_dict(), indent=1) + "\n")
+    return write_attestation(attestation_path(folder), sign(statement(result, examined), signer), "the result folder")
 
 
 def attested(folder: Path, key: Path) -> Check:
@@ -120,40 +108,18 @@ def _problem(folder: Path, path: Path, key: Any, read: dict[str, Any]) -> str:
     """Return what is wrong; else an empty text, and the signed statement in `read`."""
     if not path.exists() and not path.is_symlink():
         return f"there is no {path.name} beside the folder"
-    from securesystemslib.dsse import Envelope
-    from securesystemslib.exceptions import Error, VerificationError
-
-    content = parsed(document(path), path)
-    try:
-        envelope = Envelope.from_dict(content)
-    except (Error, ValueError, KeyError, TypeError, AttributeError) as error:
-        return f"{path.name} is no DSSE envelope: {type(error).__name__}: {error}"
-    if envelope.payload_type != PAYLOAD_TYPE:
-        return f"the payload type is {envelope.payload_type!r}, not {PAYLOAD_TYPE}"
-    try:
-        envelope.verify([key], 1)
-    except (Error, ValueError, TypeError) as error:
-        if key.keyid not in envelope.signatures:
-            by = ", ".join(str(keyid)[:16] for keyid in envelope.signatures) or "nobody"
-            return f"signed with another key: by {by}, required is {key.keyid[:16]}"
-        if isinstance(error, VerificationError):
-            return "the signature does not fit: what was signed, or the signature, was changed"
-        return f"the signature can't be checked: {error}"
-    signed = parsed(envelope.payload, path)
-    for field, required in (("_type", STATEMENT_TYPE), ("predicateType", PREDICATE_TYPE)):
-        if signed.get(field) != required:
-            return f"the signed statement has {field} {signed.get(field)!r}, not {required}"
+    signed, fault = read_signed(parsed(document(path), path), key, PREDICATE_TYPE, path)
+    if fault:
+        return fault
     read.update(signed)
     return _other_result(folder, signed)
 
 
 def _other_result(folder: Path, signed: dict[str, Any]) -> str:
     """Return how the folder differs from what was signed; empty where it does not."""
-    try:
-        subjects = {str(file["name"]): str(file["digest"]["sha256"]) for file in signed["subject"]}
-        predicate = dict(signed["predicate"])
-    except (KeyError, TypeError, ValueError) as error:
-        return f"the signed statement can't be read: {type(error).__name__}: {error}"
+    subjects, predicate = subjects_of(signed), signed.get("predicate")
+    if not isinstance(predicate, dict):
+        return "the signed statement can't be read: it has no predicate"
     own = sha256_of(folder / manifest.NAME)
     if subjects.get(manifest.NAME) != own:
         return f"it attests another result, or the manifest was changed: {subjects.get(manifest.NAME)} against {own}"
@@ -199,18 +165,19 @@ def _predicate(metrics: Metrics) -> dict[str, Any]:
     }
 
 
-def _write(path: Path, text: str) -> Path:
+def write_attestation(path: Path, text: str, what: str) -> Path:
+    """Write an envelope beside what it is about; none is ever overwritten."""
     with write_errors(
         f"{path} can't be written",
         expected="a folder that may be written to",
-        remedy="copy the result folder to such a place, and attest it there",
+        remedy=f"copy {what} to such a place, and attest it there",
     ):
         try:
             write_whole(path, text, overwrite=False, mode=0o644, synced=True)
         except FileExistsError:
             raise UsageError(
                 f"{path} exists already",
-                expected="a result without an attestation: none is ever overwritten",
-                remedy="move it away to attest the result anew",
+                expected="nothing beside it yet: no attestation is ever overwritten",
+                remedy=f"move it away to attest {what} anew",
             ) from None
     return path

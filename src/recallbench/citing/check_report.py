@@ -111,10 +111,14 @@ def conclusion(texts: CheckedTexts) -> Conclusion:
         belief = "1 may not stand as it does" if number == 1 else f"{number} may not stand as they do"
         return Conclusion(happened, belief, _next(texts.failing), tone="bad")
     if rest := len(texts.figures) - texts.counts["right"]:
-        in_files = sum(one.state == "no folder named" and bool(one.source) for _, one in texts.figures)
-        others = "what is not right" if not in_files else "the others that are not right"
+        by_word = [one for _, one in texts.figures if one.by_word]
+        in_files = sum(bool(one.source) for one in by_word)
         told = [f"{in_files} as data files have it, which no audit covers"] if in_files else []
-        told += [f"{others} {'were' if in_files else 'was'} not compared with anything"] if rest > in_files else []
+        if stated := len(by_word) - in_files:
+            told.append(f"{stated} by the text's own word that commands or others made {_them(stated)}")
+        if rest > len(by_word):
+            others = "the others that are not right were" if told else "what is not right was"
+            told.append(f"{others} not compared with anything")
         return Conclusion(
             happened,
             "; ".join(["nothing contradicts the text", *told]),
@@ -148,7 +152,7 @@ def _lines(figures: Iterable[tuple[Path, CheckedFigure]]) -> list[str]:
     folders: dict[tuple[Path, str, tuple[str, ...], str], list[int]] = {}
     for file, one in figures:
         if one.state != "right":
-            declared = one.figure.declared.line if one.figure.declared and _is_as_declared(one) else 0
+            declared = one.figure.declared.line if one.figure.declared and one.by_word else 0
             place = (declared, one.own) if declared else (0, one.figure.line, one.own)
             alike.setdefault((file, one.state, *place), []).append(one)
         if one.of_folder:
@@ -165,18 +169,14 @@ def _lines(figures: Iterable[tuple[Path, CheckedFigure]]) -> list[str]:
 def _line(file: str, entries: Sequence[CheckedFigure]) -> str:
     first, last = entries[0], entries[-1].figure.line
     line, claim = str(first.figure.line), ", ".join(one.title for one in entries)
-    if _is_as_declared(first):
+    if first.by_word:
         line, claim = f"{line}-{last}" if last > first.figure.line else line, _number_of(len(entries), "figure")
     return ": ".join(filter(None, (f"{file}:{line}", first.state, claim, "; ".join(first.own))))
 
 
-def _is_as_declared(one: CheckedFigure) -> bool:
-    """Return whether the state of a figure is what the text says of it, and stands."""
-    declared = one.figure.declared
-    if declared is None or one.fails:
-        return False
-    return one.state == "no folder named" if one.source else declared.origin in ("commands", "others")
-
-
 def _number_of(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _them(count: int) -> str:
+    return "it" if count == 1 else "them"

@@ -127,12 +127,14 @@ def _hindrances(side: AuditedResult, as_deviation: bool, history: Path | None) -
 def _differing_definitions(previous: Result, now: Result) -> list[str]:
     """Return the differences in definition that keep two results from being versions of the same system."""
 
+    rules = load()
+
     def definition(result: Result) -> dict[str, object]:
         metrics = result.metrics
         return {
             "protocol": metrics.protocol.sha256,
-            "clarifications": metrics.protocol.clarifications_sha256,
-            "clarifications that were applied": metrics.protocol.clarifications,
+            "clarifications": rules.counted_under(metrics.protocol.clarifications_sha256),
+            "clarifications that were applied": rules.of_figures(metrics.protocol.clarifications),
             "corpus": metrics.corpus.name,
             "dataset": metrics.dataset_sha256,
             "store": metrics.store.name,
@@ -246,7 +248,7 @@ def document(citation: Citation) -> dict[str, object]:
         "deviations": list(citation.deviations),
         "protocol": metrics.protocol.cited_as if not citation.deviations else None,
         "protocol_version": metrics.protocol.version,
-        "clarifications_sha256": load().clarifications_sha256,
+        "clarifications_sha256": metrics.protocol.clarifications_sha256,
         "corpus": metrics.corpus.name,
         "embedder": encoder_words(metrics),
         "result": described(citation.cited),

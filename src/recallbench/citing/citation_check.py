@@ -49,6 +49,8 @@ class CheckedFigure:
     """The command that prints what the text lacks; empty where it lacks nothing, or nothing would help."""
     remedy: str = ""
     """What makes a folder one that can be audited here, where that is all that hinders."""
+    by_word: bool = False
+    """Whether it has no folder, and is only as the text says of where it is from."""
 
     @property
     def own(self) -> tuple[str, ...]:
@@ -120,9 +122,8 @@ class _Page:
         doubtful = tuple(doubts(figure, side.result))
         altered = () if doubtful else tuple(differences(figure, side.result))
         against = tuple(objections(figure, side, self._text))
-        coarse = (
-            (f"{figure.value} has too few digits",) if number(figure.value)[1] < FEWEST and not figure.bound else ()
-        )
+        of_digits = figure.bound in ("", "about", "up to") and number(figure.value)[1] < FEWEST
+        coarse = (f"{figure.value} has too few digits",) if of_digits else ()
         of_folder = tuple(objection.text for objection in against)
         problems = (*doubtful, *altered, *coarse, *of_folder)
         state = _state(bool(doubtful), bool(altered), bool(coarse), against)
@@ -153,11 +154,11 @@ class _Page:
         if declared.origin == "files":
             return self._in_files(figure, declared)
         if declared.origin == "others":
-            return CheckedFigure(figure, "not checkable", (f"of others, as line {declared.line} says",))
+            return CheckedFigure(figure, "not checkable", (f"of others, as line {declared.line} says",), by_word=True)
         lacking = " and ".join(unmeasured(figure, declared.commands))
         if declared.commands and not lacking:
-            reason = f"no folder is kept; the commands there make it, as line {declared.line} says"
-            return CheckedFigure(figure, "no folder named", (reason,))
+            reason = f"commands there make it, as line {declared.line} says: they were not run"
+            return CheckedFigure(figure, "not checkable", (reason,), by_word=True)
         none = f"none there measures {lacking}" if declared.commands else "none stands there"
         reason = f"line {declared.line} says that commands make it, and {none}"
         return CheckedFigure(figure, "no folder named", (reason,), fails=True)
@@ -181,7 +182,8 @@ class _Page:
             folder = self._result_at(data.place / found.folder) if found.folder else None
             if folder is not None:
                 return self._against(figure, NamedFolder(found.folder, folder))
-            return CheckedFigure(figure, "no folder named", (f"as {name} has it, which no audit covers",), name)
+            as_it_has = (f"as {name} has it, which no audit covers",)
+            return CheckedFigure(figure, "no folder named", as_it_has, name, by_word=True)
         return CheckedFigure(figure, "not checkable", tuple(problems))
 
     def _data_named(self, name: str) -> DataFile | None:

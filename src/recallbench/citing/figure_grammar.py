@@ -24,7 +24,8 @@ SHARE = re.compile(rf"(?<![\w.,/@]){_SHARE}(?![\w%/]|[.,]\d)", re.IGNORECASE)
 PLAIN_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 MEASURE = re.compile(
     rf"(?<![\w/-])(?:(?P<name>{name_pattern((*measure_names(), *OTHERS))})\s?(?:@|\bat\b)\s?(?P<k>\d+)"
-    r"(?P<option>\(retrieved\))?|(?P<bare>recall|mrr|ndcg|accuracy|hit[ _-]rate|mean reciprocal rank))(?![\w@]|[.,]\d)",
+    r"(?P<option>\(retrieved\))?|(?P<bare>recall(?:s|ed)?|mrr|ndcg|accuracy|hit[ _-]rate|mean reciprocal rank))"
+    r"(?![\w@]|[.,]\d)",
     re.IGNORECASE,
 )
 _COUNT = re.compile(
@@ -248,7 +249,7 @@ def has_depth_apart(figure: CitedFigure) -> bool:
 
 def _measure_named(match: re.Match[str]) -> CitedMeasure:
     """Return the measure of a token; the protocol's recall is recall_any, its MRR 50 deep."""
-    kinds = measures_called(match["name"] or match["bare"])
+    kinds = measures_called(match["name"] or re.sub("(?i)recall.+", "recall", match["bare"]))
     if not kinds:
         return CitedMeasure(match[0].strip(), "")
     depth = match["k"] or (load().mrr_depth if kinds[0] is Mrr else load().default_k)

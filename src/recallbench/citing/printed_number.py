@@ -8,6 +8,8 @@ from collections.abc import Callable
 
 from recallbench.citing.rule_words import Bound
 
+ROUGHLY = 0.01
+"""How far a value may lie from what it is said to be about: a point."""
 FEWEST = 2
 """Decimals that a figure needs: with fewer, 0.95 and 1 are the same."""
 
@@ -27,9 +29,11 @@ def is_same(stated: float | None, printed: str) -> bool:
 
 def holds(stated: float | None, bound: Bound, printed: str) -> bool:
     """Return whether a text prints this number, or a bound that it keeps as reports print it, with four decimals."""
-    if stated is None or not bound:
+    if stated is None or bound in ("", "up to"):
         return is_same(stated, printed)
     value, digits = number(printed)
+    if bound == "about":
+        return abs(stated - value) <= max(ROUGHLY, 0.5 * 10.0**-digits) + 1e-9
     return _COMPARES[bound](round(stated, max(4, digits)), value)
 
 

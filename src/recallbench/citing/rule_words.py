@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-Bound = Literal["", ">=", ">", "<=", "<"]
-"""How a value has to stand to a number; empty where it has to be that number."""
+Bound = Literal["", ">=", ">", "<=", "<", "about", "up to"]
+"""How a value has to stand to a number; empty where it has to be that number.
+
+`about` is within a point of it, `up to` the best of the values that are stated.
+"""
 
 _RULE = r"targets?|goals?|thresholds?|gates?|requires?|required|minimum|bounds?|bands?|tolerance|floor|fail-if"
 _REACHED = r"reach\w*|has|had|gets?|got|achiev\w*|scor\w*|shows?|finds?|found"
@@ -38,34 +41,49 @@ _MET = re.compile(
 _BELOW = r"(?:below|under|beneath)"
 _ABOVE = r"(?:above|over|beyond)"
 _NEVER = r"(?:never|not|n't) (?:falls?|drops?|go(?:es)?|gets?|sinks?|rises?)"
-_SIGNS: tuple[tuple[str, Bound, str], ...] = (
-    ("ge", ">=", rf"at (?:the (?:very )?)?least|not? (?:less|worse|lower|smaller) than|(?:not|{_NEVER}) {_BELOW}|>=|≥"),
-    (
-        "le",
+_ROUGHLY = (
+    r"about|around|roughly|approximately|circa|nearly|almost|virtually|practically|near|approach(?:es|ed|ing)"
+    r"|(?:(?:comes?|came|gets?|got) )?close to|(?:just|slightly|a little) (?:under|below|short of)|[~≈]"
+)
+_AT_BEST = r"at (?:(?:its|the|their) )?best"
+_BEST = (
+    rf"(?:reach(?:es|ed|ing)? )?up to|as (?:high|much|good|great) as|{_AT_BEST}|(?:peak(?:s|ed|ing)?|tops? out) at"
+    r"|(?:a |the )?(?:high|maximum|peak) of|(?:can|could|may|might) (?:reach|achieve|be)"
+)
+_SIGNS: dict[str, tuple[Bound, str]] = {
+    "about": ("about", _ROUGHLY),
+    "best": ("up to", _BEST),
+    "ge": (
+        ">=",
+        rf"at (?:the (?:very )?)?least|not? (?:less|worse|lower|smaller) than|(?:not|{_NEVER}) {_BELOW}|>=|≥",
+    ),
+    "le": (
         "<=",
         rf"at (?:the (?:very )?)?most|not? (?:more|better|higher|greater) than|(?:not|{_NEVER}) {_ABOVE}|not exceed|<=|"
         r"≤",
     ),
-    (
-        "gt",
+    "gt": (
         ">",
-        rf"(?:more|better|higher|greater|larger) than|{_ABOVE}|in excess of|exceed\w*|surpass\w*|outperform\w*"
-        r"|beats?|beating|tops|(?<![-=])>",
+        rf"(?:more|better|higher|greater|larger) than|{_ABOVE}|(?:in excess|north) of|exceed\w*|surpass\w*"
+        r"|outperform\w*|beats?|beating|tops|(?<![-=])>",
     ),
-    ("lt", "<", rf"(?:less|worse|lower|smaller) than|{_BELOW}|(?<![-=])<"),
-)
+    "lt": ("<", rf"(?:less|worse|lower|smaller) than|{_BELOW}|(?<![-=])<"),
+}
 _COMPARED = re.compile(
-    r"(?<!\w)(?:(?:well|far|even|just|slightly|clearly|always|consistently)\s+)?(?:"
-    + "|".join(f"(?P<{name}>{words})" for name, _, words in _SIGNS).replace(" ", r"\s+")
+    r"(?<!\w)(?:(?:well|far|even|just|slightly|clearly|always|consistently)\s+)??(?:"
+    + "|".join(f"(?P<{name}>{words})" for name, (_, words) in _SIGNS.items()).replace(" ", r"\s+")
     + r")(?:\s+(?:an?|the))?\W*$",
     re.IGNORECASE,
 )
 """What compares, right before a number or a measure with its number."""
 _COMPARED_BEHIND = re.compile(
     r"\s*(?:(?P<ge>(?:or|and) (?:more|better|higher|above|over|up)\b|at (?:the (?:very )?)?least\b)"
-    r"|(?P<le>(?:or|and) (?:less|worse|lower|below|under|down)\b|at (?:the (?:very )?)?most\b))",
+    r"|(?P<le>(?:or|and) (?:less|worse|lower|below|under|down)\b|at (?:the (?:very )?)?most\b)"
+    rf"|(?P<about>or so\b)|(?P<best>{_AT_BEST}\b))",
     re.IGNORECASE,
 )
+_LOOSE = ("about", "best")
+"""These say it of the number that they stand before, and not of a measure: `a page about recall@10: .83`."""
 _ACHIEVED = re.compile(
     rf"\b(?<!should )(?<!must )(?<!shall )(?<!to )(?:stays?|stayed|remains?|lies|lay|{_REACHED}|{_KEPT}"
     r"|gives?|gave|yields?|delivers?|provides?|returns?|recalls?|retrieves?"
@@ -90,9 +108,11 @@ def is_rule(before: str, between: str, behind: str) -> bool:
 
 def bound(before: str, between: str, behind: str) -> Bound:
     """Return how a value is said to stand to the number by the words right before its measure or around the number."""
-    compared = _COMPARED.search(between) or _COMPARED_BEHIND.match(behind) or _COMPARED.search(before)
+    compared = _COMPARED.search(between) or _COMPARED_BEHIND.match(behind)
+    if not compared and (ahead := _COMPARED.search(before)) and not (between and ahead.lastgroup in _LOOSE):
+        compared = ahead
     if compared:
-        return next(sign for name, sign, _ in _SIGNS if name == compared.lastgroup)
+        return _SIGNS[str(compared.lastgroup)][0]
     return ">=" if _MET.search(between) or _MET.search(before) else ""
 
 

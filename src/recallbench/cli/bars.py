@@ -83,6 +83,9 @@ class _Stage:
         return time.monotonic() - self.started
 
     def __str__(self) -> str:
+        if not self.done:
+            told = f"0 of {self.total:,} {self.unit} after" if self.total else "under way for"
+            return f"{self.name}: {told} {self.elapsed:.0f} s"
         share = f" {self.done / self.total:.0%}," if self.total else ""
         counted = f"{self.done:,}" + (f" of {self.total:,}" if self.total else "")
         return f"{self.name}:{share} {counted} {self.unit}, {pace(self.done, self.total, self.unit, self.elapsed)}"

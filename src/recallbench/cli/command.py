@@ -92,6 +92,20 @@ class Command(click.Command):
                 formatter.write_dl([records[name] for name in names])
 
 
+class Commands(click.Group):
+    """Commands that are imported when they are called; a mistyped one is told its neighbours."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.exceptions.NoSuchCommand as error:
+            # click itself looks among the commands that were imported, of which there is none.
+            known = self.list_commands(ctx)
+            raise click.exceptions.NoSuchCommand(error.command_name, possibilities=known, ctx=ctx) from error
+
+
 def command(*declarations: Declaration, epilog: str = EPILOG) -> Callable[[Callable[..., int]], Command]:
     """Make a function a command with these arguments and options; its docstring becomes the help."""
 

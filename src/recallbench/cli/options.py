@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from recallbench.cli.command import ALIAS, PATH, Declaration, Whole, choice, flag, of_store, option
+from recallbench.cli.command import ALIAS, PATH, Declaration, Whole, argument, choice, flag, of_store, option
 from recallbench.cli.settings_file import read_settings
+from recallbench.corpora.labelled_sets import options as labelled_options
+from recallbench.corpora.matching import options as matching_options
 from recallbench.embedding.options import BACKEND_HELP, Backend
 from recallbench.errors import UsageError
 from recallbench.reports.printing.printed import FORMATS
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from recallbench.corpora.matching.method import Matching
     from recallbench.corpora.options import CorpusOption
     from recallbench.runs.options import Options
+    from recallbench.scoring.measures.measure import Measure
 
 CONFIG = click.option(
     "--config",
@@ -37,6 +40,10 @@ FORMAT = (
     flag("json", "The same as --format json.", ALIAS + "json"),
 )
 """The form of what is printed; a command takes it as `format`."""
+GENERAL = (*FORMAT, CACHE_DIR, QUIET, CONFIG)
+"""How a command that measures prints, and where it finds what was computed and set before."""
+PRICES = option("prices", "A TOML file with your own prices [default: dated estimates that come along].", type=PATH)
+DISTRACTORS = option("distractors", "JSON lines with _id and text to add [default: the other haystacks'].", type=PATH)
 
 FAILURES = (
     option(
@@ -92,12 +99,9 @@ PIPELINE = option(
     "departs from the protocol [default: search alone].",
     type=PATH,
 )
-SYSTEM = (STORE, PIPELINE, DSN, EMBEDDER, MAX_TOKENS, BACKEND)
-"""The system under test; the options of its own come from `of_stores`."""
-
 VERSION = option("version", "The version that the store has to state; it names the result folder, too.")
 CORPUS_FILE = option("corpus-file", "The file of the corpus [default: found by variable or data folder].", type=PATH)
-CORPUS = (
+OWN_CORPUS = (
     CORPUS_FILE,
     option("corpus-shape", "Read --corpus-file as your own corpus in the shape of this one: longmemeval or locomo."),
     option("name", "What your own corpus is called [default: like its file]."),
@@ -108,6 +112,13 @@ CORPUS = (
         multiple=True,
     ),
 )
+CORPUS_OR_SET = argument(
+    "corpus",
+    "locomo, longmemeval, canary-locomo, …, or your own data: DIR, or hub:OWNER/NAME@<40 hex digits>; none with "
+    "--corpus-shape.",
+    required=False,
+    metavar="[CORPUS|DIR]",
+)
 LIMIT = option("limit", "Ask only the first N questions; this departs from the protocol.", type=Whole(1))
 DEPTH = option(
     "depth",
@@ -115,6 +126,8 @@ DEPTH = option(
     type=Whole(10, DEEPEST),
     default=50,
 )
+CORPUS = (*OWN_CORPUS, LIMIT, DEPTH)
+"""The corpus, how many of its questions are asked, and how deep."""
 SCOPE = choice(
     "scope",
     "What a question is answered from: its own haystack, which are the sessions or documents that belong to it, or all "
@@ -129,6 +142,8 @@ TIME = choice(
     ["kept", "ignored"],
     default="kept",
 )
+SEEN = (SCOPE, TIME)
+"""What of the corpus a question may be answered from."""
 CONTROLS = choice(
     "controls",
     "What is measured beside the store: BM25, or a static encoder (wordllama) as well.",
@@ -138,14 +153,15 @@ CONTROLS = choice(
 OUT = option("out", "The folder that result folders go into [default: benchmarks/<corpus>/results].", type=PATH)
 K_HELP = "How many of the first hits count."
 LABEL = option("label", "A word added to the folder's name.")
+STUDY = (OUT, LABEL)
+"""The place of a study's folder."""
 KEEP_GOING = flag(
-    "keep-going", "Count a failed question as the worst answer and go on: it is named, and the exit code is 1."
+    "keep-going", "Count a failed question as the worst answer and go on: it is named, the exit code is 1."
 )
 REQUIRE_QUIET = flag("require-quiet", "Exit 3 where the machine is busy with something else, and 1 where it became so.")
 RESULT = (
-    OUT,
+    *STUDY,
     option("folder", "The result folder itself; it must not exist yet.", type=PATH),
-    LABEL,
     flag("with-text", "Put the texts of the corpus into the result, in raw_retrievals.jsonl."),
     KEEP_GOING,
     flag("require-verified", "Exit 1 unless the result holds what the protocol requires, but for being committed."),
@@ -186,6 +202,15 @@ def of_corpus(*corpus_options: CorpusOption) -> list[Declaration]:
     return declared
 
 
+OWN_DATA = (*of_corpus(*matching_options.OPTIONS, *labelled_options.OPTIONS), RANDOM_MATCHES)
+"""The options of a set of one's own, beside those of a corpus."""
+
+
+def of_system(store: Declaration = STORE) -> list[Declaration]:
+    """Return the options of the system under test, those that stores declare included."""
+    return [store, PIPELINE, DSN, EMBEDDER, MAX_TOKENS, BACKEND, *of_stores()]
+
+
 def of_stores(*stores: str) -> list[Declaration]:
     """Return the options of these stores (none: of all), as --set and as the flags that some have."""
     from recallbench.stores.registry import STORES as KNOWN
@@ -196,8 +221,8 @@ def of_stores(*stores: str) -> list[Declaration]:
     declared: list[Declaration] = [
         option(
             "set",
-            "An option of the store, as `recallbench stores` lists them, or a parameter of your own class; repeat it "
-            "for several.",
+            "An option of the store, as `recallbench stores NAME` lists them, or a parameter of your own class; repeat "
+            "it for several.",
             "--store-option",
             metavar="NAME=VALUE",
             multiple=True,
@@ -297,6 +322,20 @@ def single_corpus(name: str) -> str:
     if len(several := names(name)) > 1:
         raise UsageError(f"{name} is several corpora", expected=f"one of {', '.join(several)}", found=name)
     return name
+
+
+def words_of(*texts: str) -> list[str]:
+    """Return the words of options that are separated by commas, each once."""
+    return list(dict.fromkeys(word.strip() for text in texts for word in text.split(",") if word.strip()))
+
+
+def measures_of(text: str) -> list[Measure]:
+    """Return the measures that --measures names; raises UsageError where it names none."""
+    from recallbench.scoring.measures.registry import parse
+
+    if not (words := words_of(text)):
+        raise UsageError("--measures names none", expected="--measures recall_any@10", found=repr(text))
+    return [parse(word) for word in words]
 
 
 def whole_numbers(text: str, option: str, example: str) -> list[int]:

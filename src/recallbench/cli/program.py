@@ -8,6 +8,7 @@ from typing import NamedTuple
 import click
 
 from recallbench import __version__
+from recallbench.cli.command import Commands
 
 
 class HelpPanel(NamedTuple):
@@ -103,7 +104,7 @@ PANELS = {
         "own_data",
         {
             "label": (
-                "Put documents forward for each query, and save the label (y, n or a grade) of each key that you press."
+                "Put documents forward for each query, and save the label (y, n or a grade) of each key at once."
             ),
             "sample": (
                 "Draw a stratified, seeded sample of logged recalls to label; later score the log itself by "
@@ -119,8 +120,9 @@ PANELS = {
         {
             "doctor": "List what a real run needs, and whether it is here.",
             "fetch": "Download a corpus or an encoder at its pinned revision and check every hash.",
+            "vectors": "Portable vectors: those of a corpus as one file, made on one machine and used on others.",
             "corpora": "List the corpora, with their size and licence.",
-            "stores": "List the stores, and what can be set of each.",
+            "stores": "List the stores; of one, what can be set of it with --set NAME=VALUE.",
             "embedders": "List the encoders, and whether each is here.",
             "measures": "List the measures, each with what it counts.",
             "completion": (
@@ -135,7 +137,7 @@ LISTINGS = ("corpora", "stores", "embedders", "measures")
 """Commands that share a module."""
 
 
-class Program(click.Group):
+class Program(Commands):
     """The program itself, which knows its commands by name and summary until one is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -148,15 +150,6 @@ class Program(click.Group):
         module = import_module(f"recallbench.cli.{COMMANDS[cmd_name]}.{module_name}")
         command: click.Command = getattr(module, cmd_name)
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.exceptions.NoSuchCommand as error:
-            # click itself looks among the commands that were imported, of which there is none.
-            raise click.exceptions.NoSuchCommand(error.command_name, possibilities=COMMANDS, ctx=ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, COMMANDS))
@@ -180,8 +173,8 @@ pgmnemo    the memory in Postgres that the protocol was written for; any other i
 @click.group(
     cls=Program,
     help="Measures how well a long-term memory finds the right memory, and leaves a folder that proves the number.\n\n"
-    "A first run that needs nothing else: recallbench run canary-locomo --store bm25. What a real one needs: "
-    "recallbench doctor.",
+    "A first run that needs nothing else: recallbench run canary-locomo --store bm25. What one with an encoder "
+    "needs: recallbench doctor locomo --embedder minilm.",
     epilog=f"Exit codes: 0 done, 1 `gate`, `audit` or something that you required failed, 2 wrong usage or unreadable "
     f"input, 3 something is missing, 130 interrupted.\n\n\b\n{WORDS}",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},

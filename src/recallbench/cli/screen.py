@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TextIO
 
 from recallbench.confidential import concealed
 from recallbench.escaping.terminal import hidden, visible
+
+_WITHIN_LINES = re.compile(r"[^\n\t]+")
 
 
 class Screen:
@@ -33,9 +36,7 @@ class Screen:
 
 def _shown(text: str) -> str:
     shown = concealed(text)
-    if hidden(shown):
-        shown = "".join(character if character in "\n\t" else visible(character) for character in shown)
-    return shown
+    return _WITHIN_LINES.sub(lambda part: visible(part[0]), shown) if hidden(shown) else shown
 
 
 def screen_output() -> None:

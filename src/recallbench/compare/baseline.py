@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from recallbench.compare.gate_command import USUAL, gate_command
 from recallbench.errors import UsageError
 from recallbench.results import manifest
 from recallbench.results.folder import staged
@@ -12,10 +13,10 @@ from recallbench.results.result import open_result
 from recallbench.scratch import scratch, sweep
 
 
-def store(result: Path, baseline: Path, *, replace: bool) -> str:
+def store(result: Path, baseline: Path, *, replace: bool, config: str = USUAL) -> str:
     """Copy a result to the baseline's folder; raises UsageError where another one is there, but for `replace`.
 
-    The text returned says what was done.
+    The text returned says what was done; `config` is the file that names the baseline.
     """
     if result.resolve() == baseline.resolve():
         raise UsageError(
@@ -34,11 +35,12 @@ def store(result: Path, baseline: Path, *, replace: bool) -> str:
     if before == now and not manifest.differences(baseline):
         return "the same already"
     if not replace:
+        again = gate_command(config, "--update", "--replace")
         raise UsageError(
             f"{baseline} holds another baseline",
             expected=f"content {now[:12]}, or --replace",
             found=f"content {before[:12]}",
-            remedy="compare both with `recallbench compare`, then replace it: `recallbench gate --update --replace`",
+            remedy=f"compare both with `recallbench compare`, then replace it: {again}",
         )
     try:
         _copy(result, baseline, aside)

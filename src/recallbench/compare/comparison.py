@@ -115,11 +115,10 @@ def _warnings(measures: Sequence[MeasuredPart]) -> list[str]:
     tests = sum(measure.role == "primary" for measure in measures)
     unreachable: dict[str, list[str]] = {}
     for measure in measures:
-        if measure.role == "primary" and (measure.wins or measure.losses) and measure.smallest_p * tests > LEVEL:
+        if measure.role == "primary" and measure.moved and measure.smallest_p * tests > LEVEL:
             after = f", after Holm for {tests} primary measures" if tests > 1 else ""
-            units = "questions" if measure.least is None else "clusters"
             why = (
-                f"so few {units} differ that no p of {LEVEL} or less can be reached: the smallest{after}, is "
+                f"so few {measure.unit} differ that no p of {LEVEL} or less can be reached: the smallest{after}, is "
                 f"{min(1.0, measure.smallest_p * tests):.4f}"
             )
             unreachable.setdefault(why if after else why.replace(", is", " is"), []).append(measure.measure)

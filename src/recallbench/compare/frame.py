@@ -22,7 +22,8 @@ from typing import TypeVar
 from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.errors import UsageError
 from recallbench.escaping.terminal import visible
-from recallbench.reports.cells import system
+from recallbench.protocol.frozen import load
+from recallbench.reports.cells import in_no_mean, system
 from recallbench.reports.comparison import NOT_STATED, UnlikePart
 from recallbench.results.metrics import Metrics
 from recallbench.results.pipeline_part import StagePart
@@ -44,9 +45,10 @@ def common(first: Metrics, second: Metrics) -> list[str]:
     deep = f"rankings {shallower} deep"
     if retrieval.depth != second.retrieval.depth:
         deep += " are compared: no measure beyond"
+    abstaining = "" if first.abstention is None else f", {in_no_mean(first.abstention.questions)}"
     return [
         f"protocol {first.protocol.version}; {first.corpus.name}, sha256 {first.dataset_sha256}",
-        f"{retrieval.asked} questions asked, {retrieval.left_out} without evidence left out; "
+        f"{retrieval.asked} questions asked, {retrieval.left_out} without evidence left out{abstaining}; "
         f"scope {retrieval.scope}, {deep}",
         *_vectors(first, second),
     ]
@@ -63,11 +65,16 @@ def _vectors(first: Metrics, second: Metrics) -> Iterator[str]:
 
 
 def unlike(
-    first: Metrics, second: Metrics, names: tuple[str, str], allowed: Collection[str] | None = None
+    first: Metrics,
+    second: Metrics,
+    names: tuple[str, str],
+    allowed: Collection[str] | None = None,
+    allowed_where: str = "",
 ) -> list[UnlikePart]:
     """Return the differences of two results; raises UsageError, with both values, for those that are refused.
 
-    These are the ones that leave nothing to compare; with `allowed`, also each that it does not name.
+    These are the ones that leave nothing to compare; with `allowed`, also each that it does not name. `allowed_where`
+    says in which file that stands.
     """
     if allowed is not None:
         _check_allowed(allowed)
@@ -95,7 +102,7 @@ def unlike(
             found="; ".join(
                 f"{part.what}: {part.first} against {part.second}" for kind, part in allowable if kind in missing
             ),
-            remedy=f"if that is what you compare: allow = [{to_allow}]",
+            remedy=f"if that is what you compare: allow = [{to_allow}]{allowed_where}",
         )
     return [*(part for _, part in allowable), *said]
 
@@ -173,7 +180,7 @@ def _asked(metrics: Metrics) -> Iterator[tuple[str, str, str]]:
     """Yield what was asked, and how it counts: the kind of each fact, its name and its value."""
     protocol, retrieval = metrics.protocol, metrics.retrieval
     yield "protocol", "protocol", f"{protocol.version} {protocol.sha256}"
-    yield "clarifications", "clarifications", protocol.clarifications_sha256
+    yield "clarifications", "clarifications", load().counted_under(protocol.clarifications_sha256)
     yield "dataset", "dataset", f"{metrics.corpus.name} {metrics.dataset_sha256}"
     yield "matching", "matching", _matching(metrics)
     yield "time", "time", _time(metrics)

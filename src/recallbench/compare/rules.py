@@ -37,6 +37,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from recallbench.errors import UsageError
+from recallbench.reading import finite_number
 from recallbench.reports.comparison import LEVEL, ConditionPart, DifferencePart, MeasuredPart, why_no_interval
 from recallbench.scoring.judgement import Bools, Floats
 from recallbench.scoring.measures.measure import Measure
@@ -124,7 +125,7 @@ def parse_requirement(text: str) -> Requirement:
         raise _no_requirement(text)
     name, word, of_baseline = match["name"], match["word"].strip(), match["bound"] == BASELINE
     if name in (*_LATENCIES, USD_PER_1000):
-        bound = None if of_baseline else _number(match["bound"])
+        bound = None if of_baseline else finite_number(match["bound"])
         if word in ("at_least", ">=") or match["unit"] not in (None, "ms" if name in _LATENCIES else "usd"):
             raise _no_requirement(text)
         if not of_baseline and (bound is None or bound <= 0):
@@ -136,7 +137,7 @@ def parse_requirement(text: str) -> Requirement:
         raise _no_requirement(text)
     floor = None if of_baseline else _share(match["bound"], zero=True)
     if floor is None and not of_baseline:
-        if (_number(match["bound"]) or 0.0) > 1:
+        if (finite_number(match["bound"]) or 0.0) > 1:
             raise UsageError(f"nothing can keep {text!r}", expected="a floor from 0 to 1", found=match["bound"])
         raise _no_requirement(text)
     return Requirement(name, parse(name), floor, inclusive=True)
@@ -214,7 +215,7 @@ def rule_on(part: DifferencePart, measures: int, above: int) -> Ruling:
 
     Holm corrects for this number of `measures` (0: it is not tested); `above` is the number of cases above 0.
     """
-    if not part.wins and not part.losses:
+    if not part.moved:
         return Ruling("passes", change_word(part))
     proven = part.p_holm is not None and part.p_holm <= LEVEL
     reachable = measures > 0 and part.smallest_p * measures <= LEVEL
@@ -264,11 +265,11 @@ def movement_word(low: float | None, high: float | None) -> str:
 
 def change_word(part: DifferencePart) -> str:
     """Return `helped` or `hurt` by the corrected test; not settled where only the uncorrected interval says so."""
-    if not part.wins and not part.losses:
+    if not part.moved:
         return "no case changed"
     if part.p_holm is not None and part.p_holm <= LEVEL:
         return "helped" if part.difference > 0 else "hurt"
-    if part.low is not None and part.high is not None and not part.low <= 0 <= part.high:
+    if part.excludes_0:
         return f"not settled: the interval excludes 0, the corrected p does not reach {LEVEL:g}"
     return "no difference shown"
 
@@ -297,7 +298,7 @@ def _parse_failure(text: str) -> Rule:
 def _decide_drop(
     threshold: float, measured: MeasuredPart, low: float | None, high: float | None
 ) -> tuple[Outcome, str]:
-    if not measured.wins and not measured.losses:
+    if not measured.moved:
         return "passes", "no question's value differs"
     if low is None or high is None:
         return "inconclusive", f"there is no interval: {why_no_interval(measured.method)}"
@@ -319,14 +320,6 @@ def _no_requirement(text: str) -> UsageError:
         found=text,
         remedy="write it as 'recall_any@10 >= baseline' or 'p95 < 20ms'",
     )
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
 
 
 def _share(text: str, *, zero: bool) -> float | None:

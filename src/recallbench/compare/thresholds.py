@@ -15,6 +15,7 @@ from recallbench.audit.audit import audit
 from recallbench.compare import thresholds_abstention, thresholds_latency
 from recallbench.compare.folders import result_side
 from recallbench.compare.frame import unlike
+from recallbench.compare.gate_command import gate_command
 from recallbench.compare.pairs import measured_parts, pair
 from recallbench.compare.pipelines import refuse_other_pipeline
 from recallbench.compare.rules import Rule, decide, is_out_of_reach, keeps_floor
@@ -84,7 +85,7 @@ class GatedResult:
 
 def gate(
     file: ThresholdsFile,
-    base: Path,
+    config: Path,
     folders: Mapping[str, Path],
     environ: Mapping[str, str],
     progress: Progress | None = None,
@@ -92,7 +93,7 @@ def gate(
     today: date,
     studies: Mapping[str, Path] = MappingProxyType({}),
 ) -> Gating:
-    """Return every threshold with the measured value; `folders` overrides the folders of the file.
+    """Return every threshold with the measured value; `config` is where the file was read, `folders` overrides its own.
 
     `studies` are the folders of latency studies by result, in place of the file's. `today` decides whether a canary
     whose questions were asked is stale, which is told and fails nothing.
@@ -100,11 +101,12 @@ def gate(
     Missing results, and thresholds that no ranking could keep, are reported with the others. Raises Blocked
     where no result is there, and InputError for a damaged folder.
     """
+    base = config.parent
     opened: list[GatedResult] = []
     missing: dict[str, Blocked] = {}
     for name, thresholds in file.result.items():
         try:
-            opened.append(open_gated(name, thresholds, base, folders.get(name)))
+            opened.append(open_gated(name, thresholds, config, folders.get(name)))
         except Blocked as error:
             missing[name] = error
     if not opened:
@@ -133,9 +135,13 @@ def gate(
 
 
 def open_gated(
-    name: str, thresholds: ResultThresholds, base: Path, other_folder: Path | None, *, baseline: bool = True
+    name: str, thresholds: ResultThresholds, config: Path, other_folder: Path | None, *, baseline: bool = True
 ) -> GatedResult:
-    """Return the checked result and, with `baseline`, its baseline; raises InputError where either is damaged."""
+    """Return the checked result and, with `baseline`, its baseline; raises InputError where either is damaged.
+
+    Paths of the file `config` count from its folder.
+    """
+    base = config.parent
     if other_folder is not None:
         folder = other_folder if other_folder.exists() else latest_result(str(other_folder), Path())
     else:
@@ -159,10 +165,11 @@ def open_gated(
                 f"{name}: the baseline {thresholds.baseline} is not there",
                 expected="a result folder",
                 found="no such folder",
-                remedy="store this result as the baseline with `recallbench gate --update`",
+                remedy=f"store this result as the baseline: {gate_command(str(config), '--update')}",
             )
         compared = open_unchanged(place)
-        unlike(compared.metrics, result.metrics, (str(place), str(folder)), thresholds.allow)
+        where = f" in [result.{name}] of {config}"
+        unlike(compared.metrics, result.metrics, (str(place), str(folder)), thresholds.allow, where)
     return GatedResult(name, thresholds, result, side, compared)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from recallbench.compare.gate_command import gate_command
 from recallbench.compare.rules import parse_rule
 from recallbench.errors import InputError, UsageError
 from recallbench.nearest_name import nearest_name
@@ -222,7 +223,7 @@ def _sensible(path: Path, text: str, name: str, thresholds: ResultThresholds) ->
             f"{path}: [result.{name}] has {'p95_ratio' if thresholds.p95_ratio else 'drops'} and no baseline",
             expected='baseline = "DIR", the result to compare with',
             found="none",
-            remedy="name one, and store it with `recallbench gate --update`",
+            remedy=f"name one, and store it: {gate_command(str(path), '--update')}",
         )
     for key, value in thresholds.abstention.stated.items():
         if not 0 <= value <= 1:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from recallbench.compare.dependent_ids import dependence_note
 from recallbench.compare.side import Side
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import InputError, UsageError
@@ -64,7 +65,9 @@ def trec_sides(
         names = [*grades, *(document for run in ranked for document, _ in run.get(question, ()))]
         numbers.append({name: number for number, name in enumerate(dict.fromkeys(names))})
     cluster_of = _clusters(tuple(judged), clusters, prefix)
-    return [_side(path, run, judged, numbers, measures, cluster_of) for path, run in zip(runs, ranked, strict=True)]
+    dependent = "" if cluster_of else dependence_note(tuple(judged))
+    sides = [_side(path, run, judged, numbers, measures, cluster_of) for path, run in zip(runs, ranked, strict=True)]
+    return [replace(side, notes=(dependent, *side.notes)) for side in sides] if dependent else sides
 
 
 def place_run(name: str, run: Mapping[str, Sequence[str]], base: Rankings) -> Rankings:

@@ -107,15 +107,15 @@ def _questions(
             )
 
 
-def _ids(sources: Any) -> Iterator[int]:
-    """Yield every id in a list, or in the lists of an object."""
+def _ids(sources: Any) -> Iterator[Any]:
+    """Yield every id in a list, or in the lists of an object, and whatever else stands there."""
     if isinstance(sources, Mapping):
-        sources = sources.values()
-    if isinstance(sources, int):
-        yield sources
-    elif sources is not None:
+        sources = list(sources.values())
+    if isinstance(sources, list):
         for source in sources:
             yield from _ids(source)
+    elif sources is not None:
+        yield sources
 
 
 def _number(folder: str) -> tuple[int, str]:

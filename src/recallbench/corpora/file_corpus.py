@@ -18,7 +18,8 @@ class FileCorpus(SurveyedCorpus):
 
     def __init__(self, path: Path, facts: CorpusRules, rules: Rules) -> None:
         super().__init__(facts, rules)
-        self._stream = Stream(path, facts.name)
+        # What has no source has the hash that its user, or a result, says it has.
+        self._stream = Stream(path, facts.name, facts.sha256 if facts.source else "")
 
     @property
     def path(self) -> Path:

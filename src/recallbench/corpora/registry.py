@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +17,7 @@ from recallbench.corpora.own import is_own_name, own_entry
 from recallbench.corpora.records import Corpus
 from recallbench.corpora.release_corpus import ReleaseCorpus
 from recallbench.errors import Blocked, InputError, UsageError
+from recallbench.escaping.shell import command
 from recallbench.nearest_name import you_may_mean
 from recallbench.progress import Progress, Silent
 from recallbench.protocol.rules import CorpusRules, Rules
@@ -203,9 +203,9 @@ def find_entry(name: str) -> CorpusEntry:
 def _meant(name: str) -> str:
     """Return what to type for the folder, the file or the other spelling that somebody may have meant."""
     if Path(name).is_dir():
-        return f"a set of your own: recallbench evaluate {shlex.quote(name)}"
+        return f"a set of your own: {command('evaluate', name)}"
     if Path(name).is_file():
-        return f"a file of your own: recallbench run --corpus-shape SHAPE --corpus-file {shlex.quote(name)}"
+        return f"a file of your own: {command('run', '--corpus-shape', 'SHAPE', '--corpus-file', name)}"
     if name.startswith(PREFIX):
-        return f"a set of the hub: recallbench evaluate {shlex.quote(name)}"
+        return f"a set of the hub: {command('evaluate', name)}"
     return f"recallbench corpora lists them{you_may_mean(name, [*CORPORA, *GROUPS])}"

@@ -27,7 +27,10 @@ class ReleaseFiles:
         there = {name for name in self._release.files if (self.path / name).is_file()}
         for pattern in self._release.patterns:
             there |= {path.relative_to(self.path).as_posix() for path in self.path.glob(pattern)}
-        return {name: Stream(regular(self.path / name, self.path), self._corpus) for name in sorted(there)}
+        return {
+            name: Stream(regular(self.path / name, self.path), self._corpus, self._release.files.get(name, ""))
+            for name in sorted(there)
+        }
 
     @cached_property
     def sha256(self) -> str:

@@ -11,17 +11,22 @@ from typing import Any
 import ijson
 
 from recallbench.corpora.field_reader import registered_file_hint
+from recallbench.corpora.nesting import check_nesting
 from recallbench.errors import InputError
 from recallbench.reading import document, parsed
 
+NOT_JSON = (ijson.JSONError, UnicodeDecodeError)
+"""What the parser raises; the second where it takes the bytes of half a character for text."""
 _CHUNK = 1 << 18
 
 
 class Stream:
     """A JSON file that holds one list. One whose size or time of change differs from when it was hashed is refused."""
 
-    def __init__(self, path: Path, corpus: str) -> None:
+    def __init__(self, path: Path, corpus: str, known: str = "") -> None:
+        """`known` is the sha256 of a file that is known to be harmless."""
         self.path = path
+        self._known = known
         registered = registered_file_hint(corpus)
         self._remedy = f"use the registered file: {registered}" if registered else "mend the file"
         self._hashed: tuple[str, tuple[int, int]] | None = None
@@ -43,7 +48,7 @@ class Stream:
                 for item in ijson.items(file, f"{field}.item" if field else "item", use_float=True, buf_size=_CHUNK):
                     yield item
                     count += 1
-        except ijson.JSONError as error:
+        except NOT_JSON as error:
             raise self._malformed(error, count) from None
         except OSError as error:
             raise self._unreadable(error) from None
@@ -62,7 +67,7 @@ class Stream:
                         break
                     if place and "." not in place and event in ("string", "number", "boolean"):
                         fields[place] = value
-        except ijson.JSONError as error:
+        except NOT_JSON as error:
             raise self._malformed(error, 0) from None
         except OSError as error:
             raise self._unreadable(error) from None
@@ -78,7 +83,7 @@ class Stream:
                 for name, value in ijson.kvitems(file, "", use_float=True, buf_size=_CHUNK):
                     yield name, value
                     count += 1
-        except ijson.JSONError as error:
+        except NOT_JSON as error:
             raise self._malformed(error, count) from None
         except OSError as error:
             raise self._unreadable(error) from None
@@ -95,7 +100,10 @@ class Stream:
         if self._hashed is None:
             try:
                 state = _state(self.path)
-                self._hashed = sha256_of(self.path), state
+                sha256 = sha256_of(self.path)
+                if sha256 != self._known:
+                    check_nesting(self.path, self._remedy)
+                self._hashed = sha256, state
             except OSError as error:
                 raise self._unreadable(error) from None
         return self._hashed

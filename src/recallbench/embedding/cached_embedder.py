@@ -16,7 +16,9 @@ from recallbench.embedding.encoders import Role
 from recallbench.embedding.engine_choice import ProofTexts
 from recallbench.embedding.fingerprint import fingerprint_digest, text_key
 from recallbench.embedding.own_key import Seal, own_key
-from recallbench.embedding.spot_check import CachedText, SpotCheck, worst_cosine
+from recallbench.embedding.packs.record import PackRecord
+from recallbench.embedding.packs.used_packs import UsedPack
+from recallbench.embedding.spot_check import CachedText, SpotCheck, difference_from, worst_cosine
 from recallbench.embedding.text_encoder import TextEncoder
 from recallbench.embedding.vector_cache import RowState, VectorCache
 from recallbench.errors import InputError, RecallBenchError
@@ -65,8 +67,17 @@ class ShownTexts:
 class CachedEmbedder:
     """Embeds with one encoder and caches every vector."""
 
-    def __init__(self, encoder: TextEncoder[Any], *, cache_dir: Path, progress: Progress, recheck_own: bool) -> None:
+    def __init__(
+        self,
+        encoder: TextEncoder[Any],
+        *,
+        cache_dir: Path,
+        progress: Progress,
+        recheck_own: bool,
+        pack: UsedPack | None = None,
+    ) -> None:
         self.name = encoder.name
+        self._used = pack
         self._encoder = encoder
         self._cache_dir = cache_dir
         self._progress = progress
@@ -79,9 +90,15 @@ class CachedEmbedder:
         self._shown: dict[Role, ShownTexts] = {}
         self._computed = 0
         self._reused = 0
+        self._packed = 0
         self._foreign = 0
         self._embedded_again = 0
         self._worst_again: float | None = None
+
+    @property
+    def pack(self) -> PackRecord | None:
+        """The pack that the vectors are of; None where they were computed here, or kept from others."""
+        return None if self._used is None else self._used.record
 
     @property
     def stored_dims(self) -> int:
@@ -121,6 +138,8 @@ class CachedEmbedder:
                     for numbered in block:
                         self._proof_texts.offer(numbered.text)
                 missing = self._find_missing(block, window_keys, checks)
+                if missing:
+                    self._encoder.refuse_adding()
                 advance(len(block) - len(missing))
                 pending = self._tokenise(missing, role)
                 window.extend(pending)
@@ -172,19 +191,27 @@ class CachedEmbedder:
             )
         return self._cached_embeddings(rows)
 
-    def embed_afresh(self, texts: Sequence[str], role: Role) -> Matrix:
+    def embed_afresh(self, texts: Sequence[str], role: Role) -> Embeddings:
         """Return vectors of these texts that are computed now, whatever the cache holds, and keep none of them.
 
         They are embedded as any others: the longest first, in batches.
         """
+        if self._encoder.needs_texts():
+            for text in texts:
+                self._proof_texts.offer(text)
+        pending = self._tokenise([NumberedText(place, b"", text) for place, text in enumerate(texts)], role)
         self._prepare(role)
-        numbered = [NumberedText(place, b"", text) for place, text in enumerate(texts)]
-        pending = sorted(self._tokenise(numbered, role), key=lambda text: (-text.tokens, text.position))
         vectors = np.zeros((len(texts), self.stored_dims), np.float32)
+        longest_first = sorted(pending, key=lambda text: (-text.tokens, text.position))
         for start in range(0, len(pending), self._encoder.batch_size):
-            batch = pending[start : start + self._encoder.batch_size]
+            batch = longest_first[start : start + self._encoder.batch_size]
             vectors[[text.position for text in batch]] = self._compute(batch, role)
-        return vectors
+        tokens, cuts = ([getattr(text, count) for text in pending] for count in ("tokens", "cut"))
+        return Embeddings(vectors, np.array(tokens, np.int32), np.array(cuts, np.int32))
+
+    def compare(self, kept: Embeddings, texts: Sequence[str], role: Role) -> tuple[float, str]:
+        """Return the lowest cosine between kept vectors and those of the same texts now, and how they differ, if so."""
+        return difference_from(self.embed_afresh(texts, role), kept, self._encoder.tolerated)
 
     def report(self) -> EmbeddingReport:
         """Return the vectors' origin so far."""
@@ -213,6 +240,7 @@ class CachedEmbedder:
             embedded_again_worst_cosine=self._worst_again,
             computed_with=cache.computed_with if cache is not None else (),
             usage=dict(encoder.usage),
+            packed=self._packed,
         )
 
     def close(self) -> None:
@@ -255,26 +283,24 @@ class CachedEmbedder:
             check.offer(CachedText(self._cache.seal(row), row, position, text))
 
     def _count_reused(self, rows: Mapping[bytes, int]) -> None:
-        self._reused += sum(key not in self._tokens for key in rows)
+        new = [row for key, row in rows.items() if key not in self._tokens]
+        self._reused += len(new)
+        if self._used is not None:
+            # What was computed beside the pack stands behind it.
+            self._packed += sum(row < self._used.manifest.texts for row in new)
         self._tokens.update(zip(rows, self._cache.tokens(list(rows.values())).tolist(), strict=True))
 
     def _recheck(self, state: RowState, check: SpotCheck, role: Role) -> None:
         """Embed the drawn texts again, and accept the rows of the draw where they agree; else raise InputError."""
         if not check.drawn:
             return
-        self._prepare(role)
         cache, count = self._cache, len(check.rows)
         population = f"{count} {'vector' if count == 1 else 'vectors'} {POPULATIONS[state]}"
         self._progress.note(
             f"{cache.folder} keeps {population}: before any is used, {len(check.drawn)} are embedded again"
         )
-        pending = self._tokenise([NumberedText(drawn.position, b"", drawn.text) for drawn in check.drawn], role)
         rows = [drawn.row for drawn in check.drawn]
-        computed = Embeddings(
-            self._compute(pending, role),
-            np.array([text.tokens for text in pending], np.int32),
-            np.array([text.cut for text in pending], np.int32),
-        )
+        computed = self.embed_afresh([drawn.text for drawn in check.drawn], role)
         worst = worst_cosine(self._cached_embeddings(rows), computed, cache.folder, population, self._encoder.tolerated)
         if state == RowState.FOREIGN:
             cache.accept(check.rows, rows)
@@ -285,6 +311,7 @@ class CachedEmbedder:
     def _embed_window(self, window: list[PendingText], role: Role, advance: Advance) -> None:
         """Compute and cache the vectors of one window, the longest texts first."""
         self._prepare(role)
+        self._cache.computation = self._encoder.computation
         window.sort(key=lambda pending: (-pending.tokens, pending.key))
         for start in range(0, len(window), self._encoder.batch_size):
             batch = window[start : start + self._encoder.batch_size]
@@ -350,7 +377,8 @@ class CachedEmbedder:
     def _cache(self) -> VectorCache:
         """The cache of the backend that is used."""
         if self._vector_cache is None:
-            folder = self._cache_dir / "vectors" / f"{folder_word(self.name)}-{self.fingerprint_sha256[:16]}"
+            name = f"{folder_word(self.name)}-{self.fingerprint_sha256[:16]}"
+            folder = self._cache_dir / "vectors" / name if self._used is None else self._used.folder
             if not folder.resolve().is_relative_to(self._cache_dir.resolve()):
                 raise InputError(
                     f"the vector cache leads elsewhere: {folder}",
@@ -361,11 +389,6 @@ class CachedEmbedder:
             key, self._key_note = own_key(self._cache_dir)
             if self._key_note:
                 self._progress.note(self._key_note)
-            self._vector_cache = VectorCache(
-                folder,
-                self.stored_dims,
-                Seal(key, self.fingerprint_sha256),
-                self.fingerprint,
-                self._encoder.computation,
-            )
+            seal = Seal(key, self.fingerprint_sha256)
+            self._vector_cache = VectorCache(folder, self.stored_dims, seal, self.fingerprint)
         return self._vector_cache

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recallbench.embedding.encoders import Role
+from recallbench.embedding.packs.record import PackRecord
 
 Matrix = npt.NDArray[np.float32]
 Counts = npt.NDArray[np.int32]
@@ -58,10 +59,12 @@ class EmbeddingReport:
     """Library versions and processors behind the vectors of the cache folder, earlier runs' included."""
     usage: Mapping[str, int] = field(default_factory=dict)
     """Requests to an endpoint in this run, and the tokens that it counted; empty for any other encoder."""
+    packed: int = 0
+    """Reused vectors of the pack that was used."""
 
     def document(self) -> dict[str, Any]:
-        """Return it as environment.json has it: without the usage where nothing is counted."""
-        return {name: value for name, value in asdict(self).items() if name != "usage" or value}
+        """Return it as environment.json has it: without the usage where nothing is counted, nor packs where none is."""
+        return {name: value for name, value in asdict(self).items() if name not in ("usage", "packed") or value}
 
 
 class Embedder(Protocol):
@@ -70,6 +73,10 @@ class Embedder(Protocol):
     @property
     def name(self) -> str:
         """The registry's name of the encoder."""
+
+    @property
+    def pack(self) -> PackRecord | None:
+        """The pack that the vectors are of; None where they were computed here, or kept from others."""
 
     @property
     def stored_dims(self) -> int:
@@ -98,7 +105,7 @@ class Embedder(Protocol):
     def lookup(self, texts: Sequence[str], role: Role) -> Embeddings:
         """Return the vectors of these texts; those that were not ensured are embedded now."""
 
-    def embed_afresh(self, texts: Sequence[str], role: Role) -> Matrix:
+    def embed_afresh(self, texts: Sequence[str], role: Role) -> Embeddings:
         """Return vectors of these texts that are computed now, whatever the cache holds, and keep none of them."""
 
     def report(self) -> EmbeddingReport:

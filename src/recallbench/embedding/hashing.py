@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from recallbench.embedding.embedder import EmbeddingReport, Embeddings, Matrix
+from recallbench.embedding.embedder import EmbeddingReport, Embeddings
 from recallbench.embedding.encoders import Role
 from recallbench.embedding.fingerprint import fingerprint_digest
 
@@ -23,6 +23,7 @@ class HashEmbedder:
     name = "hash"
     stored_dims = DIMS
     max_tokens = MAX_TOKENS
+    pack = None
 
     def __init__(self) -> None:
         self._seen: dict[str, int] = {}
@@ -71,8 +72,8 @@ class HashEmbedder:
         self.ensure(texts, role)
         return Embeddings(vectors, tokens, cut)
 
-    def embed_afresh(self, texts: Sequence[str], role: Role) -> Matrix:
-        return self.lookup(texts, role).vectors
+    def embed_afresh(self, texts: Sequence[str], role: Role) -> Embeddings:
+        return self.lookup(texts, role)
 
     def report(self) -> EmbeddingReport:
         lengths = self._seen.values()

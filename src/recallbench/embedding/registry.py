@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,13 @@ from recallbench.embedding.kinds.gguf_encoder import GgufEncoder
 from recallbench.embedding.kinds.static_encoder import StaticEncoder
 from recallbench.embedding.model_encoder import ModelEncoder
 from recallbench.embedding.options import Backend
+from recallbench.embedding.packs.packed_encoder import PackedEncoder
+from recallbench.embedding.packs.used_packs import UsedPack
 from recallbench.embedding.spec_encoder import SpecEncoder
 from recallbench.embedding.text_encoder import TextEncoder
 from recallbench.embedding.weights import weights_status
 from recallbench.errors import UsageError
+from recallbench.hub import offline
 from recallbench.nearest_name import you_may_mean
 from recallbench.progress import Progress, Silent
 
@@ -113,11 +117,13 @@ def open_embedder(
     progress: Progress | None = None,
     recheck_own: bool = False,
     max_tokens: int | None = None,
+    pack: UsedPack | None = None,
 ) -> Embedder:
     """Open an embedder by name (or by a spec of one's own). Loads nothing heavy: that waits until it is needed.
 
     Kept vectors that are not the user's own are used only after some of them were embedded again and agreed; with
-    `recheck_own`, and where an encoder may change under its name, that goes for the user's own too.
+    `recheck_own`, and where an encoder may change under its name, that goes for the user's own too. Those of a `pack`
+    were compared when it was used: they are compared again with `recheck_own`, where the weights are here.
     """
     progress, environ = progress or Silent(), os.environ if environ is None else environ
     name = encoder if isinstance(encoder, str) else encoder.name
@@ -127,14 +133,33 @@ def open_embedder(
         check_length(encoder, max_tokens)
         if encoder == HashEmbedder.name:
             return HashEmbedder()
-    opened = _opened(encoder, request)
+    if pack is not None:
+        here = weights_here(request)
+        weights = partial(open_text_encoder, encoder, request)
+        packed = PackedEncoder(pack, weights if here or _is_remote(request) else None, progress)
+        return CachedEmbedder(
+            packed, cache_dir=cache_dir, progress=progress, recheck_own=recheck_own and here, pack=pack
+        )
+    opened = open_text_encoder(encoder, request)
     if backend not in ("auto", *opened.backends):
         runs = " or ".join(opened.backends) or "neither OpenVINO nor torch alone"
         progress.note(f"--backend {backend} changes nothing: {opened.name} is run by {runs}")
     return CachedEmbedder(opened, cache_dir=cache_dir, progress=progress, recheck_own=recheck_own or opened.may_change)
 
 
-def _opened(encoder: str | EncoderSpec, request: EncoderRequest) -> TextEncoder[Any]:
+def weights_here(request: EncoderRequest) -> bool:
+    """Return whether an encoder could embed now without asking anybody over a network; embeds nothing."""
+    if _is_remote(request):
+        return False
+    return encoder_status(request.name, offline(request.environ), request.cache_dir, request.max_tokens)[0]
+
+
+def _is_remote(request: EncoderRequest) -> bool:
+    return form_of(request.name) is ENDPOINT
+
+
+def open_text_encoder(encoder: str | EncoderSpec, request: EncoderRequest) -> TextEncoder[Any]:
+    """Open an encoder without any cache."""
     form = form_of(encoder) if isinstance(encoder, str) else None
     if form is not None:
         return form.open(request)

@@ -27,13 +27,15 @@ class CachedText:
 
 @dataclass(slots=True)
 class SpotCheck:
-    """The 8 rows with the lowest seals, or all where there are fewer, whatever the order they come in.
+    """The rows with the lowest seals, or all where there are fewer, whatever the order they come in.
 
     A seal is the keyed hash of the row, under the user's own key. So a repeat draws the same rows, and whoever forges
     rows can neither know which will be drawn nor learn it by trying: with a seed that all the world knows, the forger
     would leave the 8 that it draws alone.
     """
 
+    most: int = ROWS_CHECKED
+    """How many are drawn."""
     rows: set[int] = field(default_factory=set)
     """The rows of all texts that were offered."""
     drawn: list[CachedText] = field(default_factory=list)
@@ -44,7 +46,7 @@ class SpotCheck:
             return
         self.rows.add(text.row)
         insort(self.drawn, text)
-        del self.drawn[ROWS_CHECKED:]
+        del self.drawn[self.most :]
 
 
 def worst_cosine(
@@ -55,15 +57,27 @@ def worst_cosine(
     Raises InputError where they differ by more than batches and engines explain, or in token count or cut.
     `population` says in words what the texts were drawn from.
     """
-    difference = vector_difference(cached.vectors, computed.vectors)
-    miscounted = int(np.count_nonzero((cached.tokens != computed.tokens) | (cached.cut != computed.cut)))
-    if difference.within(tolerated) and not miscounted:
-        return difference.cosine
-    counts = f"; {miscounted} with other token counts or cuts" if miscounted else ""
+    cosine, fault = difference_from(computed, cached, tolerated)
+    if not fault:
+        return cosine
     raise InputError(
         f"vectors in the cache are not the encoder's: {folder}",
         expected=f"what it gives for the same texts now, in each of {len(cached.tokens)} drawn from {population}",
-        found=f"a cosine of {difference.cosine:.6f} and lengths {difference.length:.1e} apart in the worst{counts}",
+        found=fault,
         remedy=f"none of it was used; delete {folder}, which is only a cache, or name another one with --cache-dir, "
         "and they are computed anew; if others can write there, ask who did",
     )
+
+
+def difference_from(computed: Embeddings, kept: Embeddings, tolerated: Difference) -> tuple[float, str]:
+    """Return the lowest cosine between kept vectors and those computed now for the same texts, and how they differ.
+
+    The words are empty where they differ by no more than is tolerated, and in neither token count nor cut.
+    """
+    difference = vector_difference(kept.vectors, computed.vectors)
+    miscounted = int(np.count_nonzero((kept.tokens != computed.tokens) | (kept.cut != computed.cut)))
+    if difference.within(tolerated) and not miscounted:
+        return difference.cosine, ""
+    counts = f"; {miscounted} with other token counts or cuts" if miscounted else ""
+    words = f"a cosine of {difference.cosine:.6f} and lengths {difference.length:.1e} apart in the worst{counts}"
+    return difference.cosine, words

@@ -29,7 +29,7 @@ class TextEncoder(ABC, Generic[Content]):
     """Whether a text has the same vector as passage and as query."""
     may_change: ClassVar[bool] = False
     """Whether it could give other vectors under the same fingerprint: then cached ones are always checked first."""
-    tolerated: ClassVar[Difference] = TOLERATED
+    tolerated: Difference = TOLERATED
     """How far vectors of the same text may lie apart."""
     backends: Sequence[Backend] = ()
     """What --backend may name: the engines that may run it, where there is a choice."""
@@ -93,6 +93,10 @@ class TextEncoder(ABC, Generic[Content]):
     def needs_texts(self) -> bool:
         """Whether texts of the corpus are to be collected for `prepare`."""
         return False
+
+    def refuse_adding(self) -> None:
+        """Raise where no vector that is computed now may stand beside those that are kept."""
+        return
 
     def prepare(self, role: Role, texts: Sequence[str]) -> None:
         """Get ready to embed texts of this role. Afterwards `backend` may be another one than before."""

@@ -61,15 +61,15 @@ class VectorCache:
         self, folder: Path, dims: int, seal: Seal, about: Mapping[str, str] | None = None, computation: str = ""
     ) -> None:
         """`seal` makes and knows the rows of this user. `about` is written beside the vectors, for people: the
-        fingerprint that the folder's name abbreviates. `computation` is what the rows appended here are computed
-        with."""
+        fingerprint that the folder's name abbreviates."""
         self.folder = folder
         self.corrupt = 0
         """Records with a wrong checksum; they are computed anew."""
         self._row_bytes = dims * 4
         self._dims = dims
         self._seal = seal
-        self._computation = computation
+        self.computation = computation
+        """What the rows appended from now on are computed with; empty where that is written down already."""
         self._rows: dict[bytes, int] = {}
         self._records = np.zeros(0, RECORD)
         self._count = 0
@@ -221,9 +221,9 @@ class VectorCache:
 
     def _note_computation(self) -> None:
         known = self.computed_with
-        if self._computation and self._computation not in known:
+        if self.computation and self.computation not in known:
             # Before the rows, so that none is ever there without it; renamed, so that no line is ever torn.
-            write_whole(self.folder / "computed_with", "".join(f"{line}\n" for line in (*known, self._computation)))
+            write_whole(self.folder / "computed_with", "".join(f"{line}\n" for line in (*known, self.computation)))
 
     def _complete_rows(self) -> int:
         """Count the rows that both files hold completely; refuses files that were cut, whose rows are renumbered."""

@@ -181,7 +181,7 @@ def weights_status(name: str, environ: Mapping[str, str], cache_dir: Path) -> tu
     Hashes only the files of installed packages that could be fetched as well.
     """
     if name == "hash":
-        return True, "needs no weights", ""
+        return True, "hash needs no weights", ""
     spec = ENCODERS[name]
     if modules := missing_modules(spec.extra):
         return False, f"not installed: {', '.join(modules)}", install_command(spec.extra)

@@ -72,6 +72,11 @@ def code(text: str) -> Markup:
     return Markup(f"{ticks}{blank}{text}{blank}{ticks}")
 
 
+def headed(title: str, lines: Iterable[str]) -> str:
+    """Return a document of these lines below its title."""
+    return "\n".join([f"# {inline(title)}", "", *lines])
+
+
 def fenced(text: str) -> list[str]:
     """Return text of several lines as a block of code."""
     longest = max(map(len, re.findall("`+", text)), default=0)

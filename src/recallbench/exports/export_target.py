@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
+from recallbench.errors import UsageError
 from recallbench.exports.recorded import Recorded
 from recallbench.progress import Progress
 from recallbench.reports.printing.conclusion import Conclusion
@@ -71,6 +72,13 @@ class ExportTarget(ABC):
     """A command line that works."""
     options: ClassVar[tuple[ExportOption, ...]] = ()
     reads_folders: ClassVar[bool] = True
+
+    def folder(self, request: ExportRequest) -> Path:
+        """Return the folder to write into; raises UsageError where none is named."""
+        if (folder := request.paths.get("folder")) is not None:
+            return folder
+        problem = f"export {self.name} needs a folder"
+        raise UsageError(problem, expected="--folder FOLDER", found="none", remedy=self.example)
 
     @abstractmethod
     def export(self, request: ExportRequest) -> Exported:

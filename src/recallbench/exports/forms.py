@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recallbench.exports.table_form import Column, TableForm, columns
+from recallbench.exports.table_form import Column, TableForm, columns, percentiles
 
 _OF_RESULT = Column("result", "text", "the result it is of: the sha256 of its manifest")
 
@@ -112,18 +112,7 @@ LATENCIES = TableForm(
             part="store call or adapter, of a query; empty for the whole",
         ),
         *columns("whole", n="how many were timed", kept="answers kept from before, which count with their first time"),
-        *columns(
-            "number",
-            p50_ms="milliseconds, nearest rank",
-            p50_low="lower bound",
-            p50_high="upper bound",
-            p95_ms="likewise",
-            p95_low="lower bound",
-            p95_high="upper bound",
-            p99_ms="likewise",
-            p99_low="lower bound",
-            p99_high="upper bound",
-        ),
+        *percentiles("milliseconds, nearest rank"),
     ),
 )
 COSTS = TableForm(

@@ -52,10 +52,8 @@ class HubTarget(ExportTarget):
 
     def export(self, request: ExportRequest) -> Exported:
         require("parquet", "export hub")
-        out = request.paths.get("folder")
-        if out is None:
-            raise UsageError("export hub needs a folder", expected="--folder FOLDER", found="none", remedy=self.example)
-        given, out = out, out.resolve()
+        given = self.folder(request)
+        out = given.resolve()
         _refuse_others(out)
         with write_errors(
             f"{out} can't be written", expected="a folder that may be written to", remedy="name another --folder"

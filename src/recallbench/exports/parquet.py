@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from recallbench.errors import UsageError
 from recallbench.exports.export_target import AS_RECORDED, Exported, ExportOption, ExportRequest, ExportTarget
 from recallbench.exports.forms import HISTORY, QUESTIONS
 from recallbench.exports.parquet_files import FORMS, parquet_files
@@ -31,11 +30,7 @@ class ParquetTarget(ExportTarget):
 
     def export(self, request: ExportRequest) -> Exported:
         require("parquet", "export parquet")
-        out = request.paths.get("folder")
-        if out is None:
-            raise UsageError(
-                "export parquet needs a folder", expected="--folder FOLDER", found="none", remedy=self.example
-            )
+        out = self.folder(request)
         with (
             write_errors(
                 f"{out} can't be written", expected="a folder that may be written to", remedy="name another --folder"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -14,7 +13,7 @@ from recallbench.exports.recorded import Recorded, read_folders
 from recallbench.extras import require
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.web_json import Web
-from recallbench.whole_file import write_errors, write_whole
+from recallbench.whole_file import write_output
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -46,6 +45,8 @@ class PrometheusTarget(ExportTarget):
 
     def export(self, request: ExportRequest) -> Exported:
         require("prometheus", "export prometheus")
+        from prometheus_client import generate_latest
+
         textfile, gateway = request.paths.get("textfile"), request.texts.get("push-gateway")
         if textfile is None and gateway is None:
             raise UsageError(
@@ -66,7 +67,7 @@ class PrometheusTarget(ExportTarget):
         registry = _registry(made)
         held, counted = [], _count(made, recorded)
         if textfile is not None:
-            _write(textfile, registry)
+            write_output(textfile, generate_latest(registry))
             held.append(f"{textfile} holds {counted}")
         if web is not None and gateway is not None:
             job = request.texts["job"]
@@ -103,15 +104,6 @@ def _registry(made: list[Gauge]) -> CollectorRegistry:
     registry = CollectorRegistry()
     registry.register(Collector())
     return registry
-
-
-def _write(path: Path, registry: CollectorRegistry) -> None:
-    from prometheus_client import generate_latest
-
-    with write_errors(
-        f"{path} can't be written", expected="a file in a folder that may be written to", remedy="name another file"
-    ):
-        write_whole(path.resolve(), generate_latest(registry))
 
 
 def _web(gateway: str, request: ExportRequest) -> Web:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recallbench.exports.table_form import Column, TableForm, columns
+from recallbench.exports.table_form import Column, TableForm, columns, percentiles
 
 STUDIES = TableForm(
     "latency_studies",
@@ -47,22 +47,9 @@ LEVELS = TableForm(
             "number", rate="questions a second that came; empty of a closed loop", utilisation="share of the saturation"
         ),
         *columns("whole", n="answers", failed="questions that failed", skipped="arrivals that nobody was free for"),
-        *columns(
-            "number",
-            seconds="how long",
-            throughput="answers a second",
-            p50_ms="milliseconds from the moment the question was to start",
-            p50_low="lower bound",
-            p50_high="upper bound",
-            p95_ms="likewise",
-            p95_low="lower bound",
-            p95_high="upper bound",
-            p99_ms="likewise",
-            p99_low="lower bound",
-            p99_high="upper bound",
-            slowest_ms="the slowest answer",
-            lag_p99_ms="of the generator itself",
-        ),
+        *columns("number", seconds="how long", throughput="answers a second"),
+        *percentiles("milliseconds from the moment the question was to start"),
+        *columns("number", slowest_ms="the slowest answer", lag_p99_ms="of the generator itself"),
         Column("at_least", "flag", "calls without an answer could raise the percentiles"),
         Column("void", "flag", "nothing follows from this level"),
         Column("why_void", "text", "why"),

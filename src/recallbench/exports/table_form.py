@@ -53,3 +53,14 @@ class TableForm:
 def columns(kind: Kind, /, **meanings: str) -> tuple[Column, ...]:
     """Return columns of one kind, by name, with what each means."""
     return tuple(Column(name, kind, meaning) for name, meaning in meanings.items())
+
+
+def percentiles(p50: str) -> tuple[Column, ...]:
+    """Return the columns of times, with what the p50 is; the others are alike."""
+    return tuple(
+        column
+        for name, meaning in (("p50", p50), ("p95", "likewise"), ("p99", "likewise"))
+        for column in columns(
+            "number", **{f"{name}_ms": meaning, f"{name}_low": "lower bound", f"{name}_high": "upper bound"}
+        )
+    )

@@ -97,6 +97,12 @@ class Multiverse:
             universes.setdefault((denominator, n, figures), (table, []))[1].append(scope)
         return tuple((table, tuple(scopes[1:])) for table, scopes in universes.values())
 
+    def matches(self, number: PlacedNumber) -> tuple[tuple[Cell, tuple[str, ...]], ...]:
+        """Return the universes that give a number, one of those that are alike, each with the scopes of the others."""
+        others = {(scope, denominator): scopes for (scope, denominator, _), scopes in self.distinct_tables}
+        places = [(cell, (cell.scope, cell.denominator)) for cell in number.equals]
+        return tuple((cell, others[place]) for cell, place in places if place in others)
+
     def protocol_cell(self, cell: Cell) -> Cell | None:
         """Return the cell if the protocol means it by a name, else None."""
         meant = {Definition("recall_any", cell.definition.k), Definition("mrr", 50)}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from recallbench.protocol.packed_vectors import PackedVectors
 from recallbench.protocol.rules import CorpusRules, Rules
 
 KINDS = {
     "dataset": "the corpus file is not the registered one",
     "corpus": "the corpus is not one the protocol registers",
     "embedder": "another embedder than the protocol's",
+    "vectors": "vectors of a pack that do not count as the embedder's own",
     "store": "another store than the protocol's",
     "scope": "questions are not answered from their own haystack alone",
     "time": "questions may be answered from what was said after they were asked",
@@ -71,6 +73,8 @@ class Configuration:
     does not ask for it."""
     failures: int = 0
     """Questions that the store failed on, in a run that kept going."""
+    pack: PackedVectors | None = None
+    """The pack that the vectors are of; None where they were made for the run, or kept from others."""
 
 
 def departures(run: Configuration, corpus: CorpusRules, rules: Rules) -> tuple[Deviation, ...]:
@@ -83,6 +87,8 @@ def departures(run: Configuration, corpus: CorpusRules, rules: Rules) -> tuple[D
         deviations.append(Deviation("dataset", f"{run.sha256} instead of the registered {corpus.sha256}"))
     if registered and run.embedder != corpus.embedder:
         deviations.append(Deviation("embedder", f"{run.embedder or 'none'} instead of {corpus.embedder}"))
+    if registered and run.pack is not None and (fault := run.pack.fault(rules.packs)):
+        deviations.append(Deviation("vectors", fault))
     if run.store != rules.canonical_store:
         deviations.append(Deviation("store", f"{run.store} instead of {rules.canonical_store}"))
     if run.variant:

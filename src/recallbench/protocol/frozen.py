@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from recallbench.errors import ProtocolChanged
-from recallbench.protocol.lock import clarification_bytes, frozen_bytes, lock_of
+from recallbench.protocol.lock import Lock, clarification_bytes, frozen_bytes, lock_of
+from recallbench.protocol.packed_vectors import PackRules
 from recallbench.protocol.rules import Clarification, CorpusRules, EmbedderRules, Rules, WeightFile
 
 VERSION = "1.0.0"
@@ -44,6 +45,7 @@ def read(folder: Path) -> Rules:
         )
     facts = {entry["number"]: entry["facts"] for entry in data.clarifications}
     embedders = {name: _embedder(name, table) for name, table in frozen["embedders"].items()}
+    without_figures = frozenset(number for number, table in facts.items() if table.get("figures") == "as before")
     kinds = {int(number): name for number, name in facts[3]["categories"].items()}
     return Rules(
         version=frozen["protocol"]["version"],
@@ -67,6 +69,9 @@ def read(folder: Path) -> Rules:
         locomo_kinds=kinds,
         evidence_repairs={row["evidence"]: tuple(row["sessions"]) for row in facts[4]["repairs"]},
         weights=tuple(WeightFile(**row) for row in facts[17]["weights"]),
+        packs=PackRules(facts[18]["texts_embedded_again"], facts[18]["least_cosine"]),
+        without_figures=without_figures,
+        figures_of=_figures_of(lock, without_figures),
     )
 
 
@@ -83,6 +88,17 @@ def read_data(folder: Path = FOLDER, number: Callable[[str], object] = float) ->
             found=", ".join(str(number) for number in numbers),
         )
     return Data(frozen, entries)
+
+
+def _figures_of(lock: Lock, without_figures: frozenset[int]) -> dict[str, str]:
+    """Return the first release with the same figures, for each release of the clarifications."""
+    first: dict[str, str] = {}
+    before, through = "", 0
+    for stage in lock.stages:
+        alike = before and without_figures.issuperset(range(through + 1, stage.through + 1))
+        first[stage.sha256] = first[before] if alike else stage.sha256
+        before, through = stage.sha256, stage.through
+    return first
 
 
 def _corpus(

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
+from recallbench.protocol.packed_vectors import PackRules
+
 
 @dataclass(frozen=True, slots=True)
 class CorpusRules:
@@ -120,10 +122,24 @@ class Rules:
     """Malformed LoCoMo evidence strings, with the sessions each one means (clarifications 4 and 13)."""
     weights: tuple[WeightFile, ...]
     """Files of weights whose hash is known (clarification 17)."""
+    packs: PackRules
+    """What is asked of portable vectors (clarification 18)."""
+    without_figures: frozenset[int]
+    """Clarifications that change no figure."""
+    figures_of: Mapping[str, str]
+    """For each release of the clarifications the first one under which figures count the same, by their sha256."""
+
+    def of_figures(self, numbers: Iterable[int]) -> list[int]:
+        """Return those of these clarifications that decide figures."""
+        return [number for number in numbers if number not in self.without_figures]
+
+    def counted_under(self, clarifications_sha256: str) -> str:
+        """Return what stands for a release of the clarifications where figures are set beside each other."""
+        return self.figures_of.get(clarifications_sha256, clarifications_sha256)
 
 
 def applied(
-    rules: Rules, corpus: CorpusRules, reading: Iterable[int], store: str, embedder: str | None
+    rules: Rules, corpus: CorpusRules, reading: Iterable[int], store: str, embedder: str | None, *, packed: bool
 ) -> tuple[int, ...]:
     """Return the clarifications that a run applied: those of `reading` the corpus, and the general ones."""
     general = {clarification.number for clarification in rules.clarifications if not clarification.corpora}
@@ -133,4 +149,6 @@ def applied(
         general -= {16}  # where the registered files are published
     if embedder not in {registered.embedder for registered in rules.corpora.values()}:
         general -= {17}  # the canonical weights
+    if not packed:
+        general -= {18}  # portable vectors
     return tuple(sorted(general | set(reading)))

@@ -21,6 +21,16 @@ def figure(value: float | None, digits: int = 4) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
+def every_digit(value: object) -> str:
+    """Return a value for a program, as it is; nothing where there is none."""
+    return "" if value is None else str(value)
+
+
+def ten_digits(value: object) -> str:
+    """Return the same with ten digits of a number."""
+    return f"{value:.10g}" if isinstance(value, float) else every_digit(value)
+
+
 def system(metrics: Metrics) -> str:
     """Return the name of the store, with its settings that are not defaults and the stages around it."""
     stages = metrics.pipeline.words if metrics.pipeline else ""
@@ -38,9 +48,12 @@ def share(value: float | None) -> str:
     return "–" if value is None else f"{value:.1%}"
 
 
-def saturation(estimate: EstimatePart) -> str:
-    """Return the share of haystacks no larger than k, with a note where the order counts all the same."""
-    return share(estimate.saturated) + (" (but order counts)" if estimate.ordered and estimate.saturated else "")
+def saturation(estimate: EstimatePart, *, early: bool = False) -> str:
+    """Return the share of haystacks no larger than k; a dash where the order counts all the same.
+
+    Reports of release 0.1, which are `early`, had it there too.
+    """
+    return share(estimate.saturated if early or not estimate.ordered else None)
 
 
 def interval(part: EstimatePart | IntervalPart | AnswerSharePart | Estimate, value: float | None = None) -> Markup:
@@ -64,3 +77,8 @@ def milliseconds(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def in_no_mean(abstaining: int) -> str:
+    """Return how many questions should find nothing, and count in no mean."""
+    return f"{abstaining} that should find nothing, in no mean"

@@ -45,6 +45,31 @@ class DifferencePart(DocumentPart):
         default=None, description="share of the questions that the largest cluster holds; null where none depend"
     )
 
+    @property
+    def moved(self) -> bool:
+        """Whether any question has another value."""
+        return bool(self.wins or self.losses)
+
+    @property
+    def corrected_p(self) -> float:
+        """The p that decides: after the correction, or alone where nothing corrects it."""
+        return self.p if self.p_holm is None else self.p_holm
+
+    @property
+    def excludes_0(self) -> bool:
+        """Whether there is an interval, and all of it lies on one side of 0."""
+        return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
+
+    @property
+    def unit(self) -> str:
+        """What is flipped as a whole."""
+        return "questions" if self.least is None else "clusters"
+
+    @property
+    def words(self) -> str:
+        """The difference with its interval, where it has one."""
+        return signed(self.difference) + (f" ({signed_range(self.low, self.high)})" if self.low is not None else "")
+
 
 class MeasuredPart(DifferencePart):
     first: float

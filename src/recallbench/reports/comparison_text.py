@@ -8,7 +8,7 @@ from dataclasses import replace
 from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.escaping import markdown as escaped
 from recallbench.escaping.terminal import visible
-from recallbench.reports.cells import figure, share
+from recallbench.reports.cells import figure, share, ten_digits
 from recallbench.reports.comparison import (
     DIFFERENCE_HEADER,
     LEVEL,
@@ -134,9 +134,9 @@ def _foremost(comparison: Comparison) -> set[str]:
 def reading(comparison: Comparison) -> list[str]:
     """Return sentences on how to read the tables."""
     primary = [measure for measure in comparison.measures if measure.role == "primary"]
-    tests = sorted({measure.test for measure in primary or comparison.measures if measure.wins or measure.losses})
+    tests = sorted({measure.test for measure in primary or comparison.measures if measure.moved})
     methods = sorted({measure.method for measure in comparison.measures if measure.low is not None})
-    moved = [measure for measure in comparison.measures if measure.low is None and (measure.wins or measure.losses)]
+    moved = [measure for measure in comparison.measures if measure.low is None and measure.moved]
     reasons = sorted({why_no_interval(measure.method) for measure in moved})
     intervals = "; ".join(methods) or ("none, since " if reasons else "none") + "; ".join(reasons)
     source = " or ".join(tests) or "questions that do not differ"
@@ -192,13 +192,10 @@ def parts(comparison: Comparison, *, file_option: str = "") -> list[Part]:
     for changed in comparison.changed:
         shown += ["", changed_title(changed, _foremost(comparison)), *(f"  {line}" for line in texts(changed))]
         shown.append(replace(ranking_table(changed, rank=""), indent=2))
-    if file_option and comparison.first.store and comparison.changed and not any(map(_has_text, comparison.changed)):
+    lacking = comparison.changed and not any(change.question for change in comparison.changed)
+    if file_option and comparison.first.store and lacking:
         shown += ["", f"The texts are not at hand: {file_option} names the file or folder that was measured."]
     return [*shown, "", *verdict(comparison)]
-
-
-def _has_text(change: ChangedPart) -> bool:
-    return bool(change.question)
 
 
 SHEET = (
@@ -218,9 +215,9 @@ def sheet(comparison: Comparison) -> Table:
         [
             part,
             *(measured.measure, measured.role, str(measured.n)),
-            *map(_number, (measured.first, measured.second, measured.difference, measured.low, measured.high)),
-            *map(_number, (measured.p, measured.p_holm, measured.smallest_p)),
-            *(str(measured.wins), str(measured.ties), str(measured.losses), _number(measured.detectable)),
+            *map(ten_digits, (measured.first, measured.second, measured.difference, measured.low, measured.high)),
+            *map(ten_digits, (measured.p, measured.p_holm, measured.smallest_p)),
+            *(str(measured.wins), str(measured.ties), str(measured.losses), ten_digits(measured.detectable)),
         ]
         for part, measures in every.items()
         for measured in measures
@@ -228,35 +225,22 @@ def sheet(comparison: Comparison) -> Table:
     return Table(SHEET, rows)
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.10g}"
-
-
 def markdown(comparison: Comparison) -> str:
     """Return the whole comparison as Markdown."""
-    parts: list[Sequence[str]] = [
-        ["# A against B", ""],
-        [f"- {escaped.opening(line)}" for line in opening(comparison)],
-        [""],
-        measure_table(comparison).markdown(),
-        [""],
-        [line for finding in verdict(comparison) for line in (_finding(finding), "")],
-        [escaped.opening(line) for line in reading(comparison)],
-    ]  # fmt: skip
+    lines = ["# A against B", "", *(f"- {escaped.opening(line)}" for line in opening(comparison)), ""]
+    lines += [*measure_table(comparison).markdown(), ""]
+    lines += [line for finding in verdict(comparison) for line in (_finding(finding), "")]
+    lines += map(escaped.opening, reading(comparison))
     if comparison.kinds:
-        parts += [["", "## By kind", ""], kind_table(comparison).markdown()]
+        lines += ["", "## By kind", "", *kind_table(comparison).markdown()]
     if comparison.abilities:
-        parts += [["", "## By ability", ""], ability_table(comparison).markdown()]
+        lines += ["", "## By ability", "", *ability_table(comparison).markdown()]
     if comparison.changed:
-        parts.append(["", "## What changed most"])
+        lines += ["", "## What changed most"]
     for change in comparison.changed:
-        parts += [
-            ["", f"### {escaped.inline(changed_title(change, _foremost(comparison)))}", ""],
-            [f"- {escaped.opening(line)}" for line in texts(change)],
-            [""],
-            ranking_table(change).markdown(),
-        ]
-    return "\n".join(line for part in parts for line in part) + "\n"
+        lines += ["", f"### {escaped.inline(changed_title(change, _foremost(comparison)))}", ""]
+        lines += [*(f"- {escaped.opening(line)}" for line in texts(change)), "", *ranking_table(change).markdown()]
+    return "\n".join(lines) + "\n"
 
 
 def _finding(text: str) -> str:

@@ -22,6 +22,9 @@ from recallbench.usage import Usage
 BESIDE = "measuring"
 """What judges used: it is spent on the measurement, and is in none of the four ledgers."""
 
+LEAST = 1e-6
+"""What is less than that is told to be so: nobody reads ten noughts, or pays for them."""
+
 
 class LinePart(DocumentPart):
     """One quantity."""
@@ -240,16 +243,19 @@ def _estimated(document: CostDocument, estimates: EstimatesPart) -> list[str]:
     for each in estimates.break_even:
         told = "every prompt is read anew" if each.prompts == "uncached" else "the endpoint keeps the history"
         if each.question is None:
-            when = "a memory is never cheaper than sending the whole history"
+            when = "a memory never costs less than sending the whole history"
         elif each.last is None:
-            when = f"from question {each.question} on a memory is cheaper than sending the whole history"
+            when = f"from question {each.question} on a memory costs less than sending the whole history"
         else:
-            when = f"a memory is cheaper than sending the whole history up to question {each.last}, and dearer after it"
+            when = (
+                f"up to question {each.last} a memory costs less than sending the whole history, from question "
+                f"{each.last + 1} on it costs more"
+            )
         lines.append(
-            f"estimate: {when} to {estimates.model} where {told}: {_amount(each.memory)} against "
-            f"{_amount(each.history)} {document.currency} a question{without}"
+            f"estimate for {estimates.model}, where {told}: {when} ({_amount(each.memory)} against "
+            f"{_amount(each.history)} {document.currency} a question{without})"
         )
-    return lines
+    return [*lines, "another model that is sent the hits, or the history: --answering NAME"]
 
 
 def title(document: CostDocument) -> str:
@@ -301,8 +307,7 @@ def _quantity(line: LinePart) -> str:
 
 
 def _price(line: LinePart) -> str:
-    least = line.at_least and line.amount is not None
-    return ("at least " if least else "") + _amount(line.amount, line.unit == "bytes")
+    return _amount(line.amount, monthly=line.unit == "bytes", at_least=line.at_least)
 
 
 def _counted(line: LinePart) -> str:
@@ -314,12 +319,15 @@ def _counted(line: LinePart) -> str:
 
 
 def _partly(amount: float | None, unpriced: Sequence[str]) -> str:
-    return f"{'at least ' if unpriced and amount is not None else ''}{_amount(amount)}"
+    return _amount(amount, at_least=bool(unpriced))
 
 
-def _amount(amount: float | None, monthly: bool = False) -> str:
-    """Return money with three digits that count; a dash where it is not known."""
+def _amount(amount: float | None, *, monthly: bool = False, at_least: bool = False) -> str:
+    """Return money with three digits that count, as far as anybody can read them; a dash where it is not known."""
     if amount is None:
         return "–"
     digits = 2 if amount >= 1 or amount == 0 else 2 - math.floor(math.log10(amount))
-    return f"{amount:,.{min(digits, 12)}f}{' a month' if monthly else ''}"
+    told = f"{'at least ' if at_least else ''}{amount:,.{digits}f}"
+    if 0 < amount < LEAST:
+        told = "at least 0" if at_least else f"under {LEAST:.6f}"
+    return f"{told}{' a month' if monthly else ''}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -76,7 +75,8 @@ class Drift(DocumentPart):
 
 def title(drift: Drift) -> str:
     """Return measure, system, corpus and number of results in a line."""
-    return f"{drift.measure} of {drift.system} on {plain_names(drift.corpus)}, {_counted(len(drift.nights))}"
+    results = "1 result" if len(drift.nights) == 1 else f"{len(drift.nights)} results"
+    return f"{drift.measure} of {drift.system} on {plain_names(drift.corpus)}, {results}"
 
 
 def result_table(drift: Drift) -> Table:
@@ -132,16 +132,11 @@ def pace(trend: TrendPart) -> str:
 def _compared(pair: MeasuredPart) -> str:
     """Return whether the last result is proven higher or lower: by the test and the interval, where there is one."""
     way = "lower" if pair.difference < 0 else "higher"
-    apart = pair.low is not None and pair.high is not None and not pair.low <= 0 <= pair.high
-    if pair.difference and pair.p <= LEVEL and (apart or pair.low is None):
+    if pair.difference and pair.p <= LEVEL and (pair.excludes_0 or pair.low is None):
         return f"proven {way}"
     if pair.low is None and pair.difference:
         return f"no difference can be shown: {why_no_interval(pair.method)}"
-    return f"{way} by its interval, though p is above {LEVEL}" if apart else "no difference shown"
-
-
-def _counted(results: int) -> str:
-    return f"{results} {'result' if results == 1 else 'results'}"
+    return f"{way} by its interval, though p is above {LEVEL}" if pair.excludes_0 else "no difference shown"
 
 
 def reading(drift: Drift) -> list[str]:
@@ -157,12 +152,6 @@ def reading(drift: Drift) -> list[str]:
 def markdown(drift: Drift) -> str:
     """Return Markdown for a job's summary."""
     failed = drift.fell or any(condition.outcome == "fails" for condition in drift.conditions)
-    parts: list[Sequence[str]] = [
-        [f"### {'❌' if failed else '✅'} {inline(title(drift))}", ""],
-        [f"- {opening(line)}" for line in (*findings(drift), *left_out(drift))],
-        [""],
-        result_table(drift).markdown(),
-        [""],
-        [opening(line) for line in reading(drift)],
-    ]
-    return "\n".join(line for part in parts for line in part) + "\n"
+    told = (f"- {opening(line)}" for line in (*findings(drift), *left_out(drift)))
+    lines = [f"### {'❌' if failed else '✅'} {inline(title(drift))}", "", *told, ""]
+    return "\n".join([*lines, *result_table(drift).markdown(), "", *map(opening, reading(drift))]) + "\n"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from pydantic import Field
 
 from recallbench.escaping.markdown import inline, opening
@@ -128,6 +126,11 @@ def abstention(scores: LogScores) -> list[str]:
     return [f"nothing to find: {overall.nothing_to_find} judged recalls, {part} of which returned something"]
 
 
+def remarks(scores: LogScores) -> list[str]:
+    """Return what stands below the table."""
+    return [*matched(scores), *intervals(scores), *abstention(scores), *scores.notes]
+
+
 def conclusion(scores: LogScores) -> Conclusion:
     """Return the first figure of the whole log, and how far it can be believed."""
     first, overall = scores.overall.measures[0], scores.overall
@@ -148,14 +151,9 @@ def conclusion(scores: LogScores) -> Conclusion:
 
 def markdown(scores: LogScores) -> str:
     """Return scores and notes as Markdown."""
-    files = ", ".join(scores.files)
-    parts: list[Sequence[str]] = [
-        [f"### {inline(f'{files} against {scores.labels}')}", ""],
-        table(scores).markdown(),
-        [""],
-        [f"- {opening(line)}" for line in (*matched(scores), *intervals(scores), *abstention(scores), *scores.notes)],
-    ]
-    return "\n".join(line for part in parts for line in part) + "\n"
+    heading = inline(", ".join(scores.files) + f" against {scores.labels}")
+    told = (f"- {opening(line)}" for line in remarks(scores))
+    return "\n".join([f"### {heading}", "", *table(scores).markdown(), "", *told]) + "\n"
 
 
 def _row(part: SlicePart) -> tuple[str, ...]:

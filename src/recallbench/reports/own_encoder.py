@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recallbench.embedding.encoders import ENCODERS
 from recallbench.embedding.fingerprint import PINNED
-from recallbench.results.metrics import Metrics
+from recallbench.results.metrics import Metrics, PackPart
 
 
 def encoder_words(metrics: Metrics) -> str:
@@ -29,4 +29,16 @@ def encoder_remarks(metrics: Metrics) -> list[str]:
     pinned, _, reason = embedder.fingerprint.get(PINNED, "").partition(": ")
     if pinned == "no":
         remarks.append(f"The encoder is pinned to no public revision: it is {reason}.")
+    if embedder.pack is not None:
+        remarks.append(f"The vectors are those of {pack_sentence(embedder.pack)}.")
     return remarks
+
+
+def pack_sentence(pack: PackPart, hashes: int | None = None) -> str:
+    """Return what has to be said of vectors that somebody else may have made, with so many digits of hashes."""
+    sha256, key = (text if hashes is None else f"{text[:hashes]}…" for text in (pack.sha256, pack.key))
+    made = f"a pack that {pack.maker} made on {pack.made} ({pack.machine}), sha256 {sha256}"
+    signed = f", signed with the key {key}" if pack.key else ""
+    if not pack.compared_by:
+        return f"{made}{signed}; nobody is known to have compared them with the encoder's"
+    return f"{made}{signed}; {pack.compared_by} compared {pack.compared} with the encoder's"

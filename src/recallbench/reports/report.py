@@ -10,12 +10,13 @@ from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.markdown import Markup, code, fenced, inline, opening
 from recallbench.reports import set_report, summary
 from recallbench.reports.answers import answer_section
-from recallbench.reports.cells import TOO_SHORT, figure, interval, saturation, share, system
+from recallbench.reports.cells import TOO_SHORT, figure, in_no_mean, interval, saturation, share, system
+from recallbench.reports.circumstances.section import circumstances
 from recallbench.reports.conclusions.labels import notes
+from recallbench.reports.conclusions.measured import counted
 from recallbench.reports.controls.columns import control_names, controls
 from recallbench.reports.controls.section import control_section
 from recallbench.reports.coverage import READING, coverage_table
-from recallbench.reports.latency import interpolated, latency_section
 from recallbench.reports.own_encoder import encoder_remarks, encoder_words
 from recallbench.reports.returned import returned_section
 from recallbench.reports.slices import slice_table
@@ -24,18 +25,10 @@ from recallbench.reports.stages.beside import StageCosts
 from recallbench.reports.standing.section import deviations, gates, last_section, standing
 from recallbench.reports.table import Table
 from recallbench.reports.time.later import later_section
-from recallbench.results.environment import recorded_load
-from recallbench.results.latency import STATES, latencies, round_trips
 from recallbench.results.metrics import OVERALL, Metrics
 from recallbench.retrieval.timing import Timings
-from recallbench.scoring.editions import EDITIONS
 from recallbench.scoring.intervals import is_too_short
 from recallbench.scoring.returned import ReturnedRows
-
-CIRCUMSTANCES = "## Circumstances"
-"""The heading of the section about the run itself."""
-_OF_TOKENS = frozenset({"tokens", "truncated"})
-"""Counts that mean nothing of an encoder that counts no tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +42,15 @@ class ReportedRun:
     returned: Sequence[ReturnedRows] = ()
 
 
-def render(metrics: Metrics, run: ReportedRun, *, labels_last: bool = True) -> str:
+def render(metrics: Metrics, run: ReportedRun, *, early: bool = False) -> str:
     """Return the whole report: what a reader wants first, settings, plans and hashes near its end.
 
-    What the protocol calls the result is the last section; `labels_last` is false for reports that began with it.
+    What the protocol calls the result is the last section. `early` is for reports of release 0.1, which began with it
+    and told more that says nothing of the result.
     """
     title = [f"# {inline(summary.title(metrics))}", "", f"**{inline(summary.opening_sentence(metrics))}**"]
-    sections = _sections(metrics, run, short_names, plural_alone=False, labels_last=labels_last)
-    if not labels_last:
+    sections = _sections(metrics, run, short_names, early=early)
+    if early:
         return _joined([[*title, "", *standing(metrics)], *sections])
     told = [*notes(metrics.deviations), *summary.about_corpus(metrics)]
     first = [*title, *(line for text in told for line in ("", inline(short_names(text))))]
@@ -66,43 +60,39 @@ def render(metrics: Metrics, run: ReportedRun, *, labels_last: bool = True) -> s
 def render_without_sentence(metrics: Metrics, run: ReportedRun) -> str:
     """Return the report with the first lines of the results that have no page."""
     title = f"# {inline(f'{metrics.corpus.name}: {system(metrics)} with {encoder_words(metrics)}')}"
-    return _joined(
-        [[title, "", *standing(metrics)], *_sections(metrics, run, str, plural_alone=True, labels_last=False)]
-    )
+    return _joined([[title, "", *standing(metrics)], *_sections(metrics, run, str, early=True)])
 
 
 def _joined(sections: Iterable[Sequence[str]]) -> str:
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 
 
-def _sections(
-    metrics: Metrics, run: ReportedRun, named: Callable[[str], str], *, plural_alone: bool, labels_last: bool
-) -> tuple[list[str], ...]:
+def _sections(metrics: Metrics, run: ReportedRun, named: Callable[[str], str], *, early: bool) -> tuple[list[str], ...]:
     return (
-        _headline(metrics),
-        [] if labels_last else deviations(metrics, named),
+        _headline(metrics, early=early),
+        deviations(metrics, named) if early else [],
         _kinds(metrics),
         answer_section(metrics),
         _abilities(metrics),
-        *set_report.sections(metrics, plural_alone=plural_alone),
-        _measures(metrics),
+        *set_report.sections(metrics),
+        _measures(metrics, early=early),
         _coverage(metrics),
         control_section(metrics),
         _denominators(metrics),
         later_section(metrics.later),
         _abstention(metrics),
         _exposure(metrics),
-        _retrieval(metrics),
+        _retrieval(metrics, abstaining=not early),
         returned_section(run.returned),
         _pipeline(metrics, run.costs),
-        _circumstances(metrics, run),
-        [] if labels_last else gates(metrics),
+        circumstances(metrics, run.environment, run.timings, early=early),
+        gates(metrics) if early else [],
         *set_report.sources(metrics),
-        _identity(metrics),
+        _identity(metrics, early=early),
     )
 
 
-def _headline(metrics: Metrics) -> list[str]:
+def _headline(metrics: Metrics, *, early: bool) -> list[str]:
     rows = [
         (
             part.protocol_name,
@@ -127,17 +117,31 @@ def _headline(metrics: Metrics) -> list[str]:
         *control_names(metrics),
     )
     notes = sorted({part.estimate.method for part in metrics.headline if part.estimate.low is not None})
-    bands = [
-        inline(
-            f"Band for {part.protocol_name}: {'none' if part.band is None else f'± {part.band}'}, {part.band_status}."
-        )
-        for part in metrics.headline
+    method = ["", inline(f"Intervals: {'; '.join(notes)}."), *_reading_intervals(notes)] if notes else []
+    return ["## Headline", "", *Table(head, rows).markdown(), *method, *(_bands(metrics) if early else [])]
+
+
+def _reading_intervals(methods: Sequence[str]) -> list[str]:
+    """Return what the names of the methods mean; without a figure, as earlier reports are held to theirs."""
+    if not any(method.startswith("jackknife") for method in methods):
+        return []
+    return [
+        "Questions of a cluster, such as those of a conversation, depend on each other. So each cluster is left out in",
+        "turn, and the interval follows from how far the value moves; on the logit scale it stays within what a share",
+        "can be.",
     ]
-    method = [inline(f"Intervals: {'; '.join(notes)}."), ""] if notes else []
-    return ["## Headline", "", *Table(head, rows).markdown(), "", *method, *bands]
 
 
-def _measures(metrics: Metrics) -> list[str]:
+def _bands(metrics: Metrics) -> list[str]:
+    """Return the protocol's bands, which judge repeats: of a single run none applies."""
+    told = (
+        f"Band for {part.protocol_name}: {'none' if part.band is None else f'± {part.band}'}, {part.band_status}."
+        for part in metrics.headline
+    )
+    return ["", *map(inline, told)]
+
+
+def _measures(metrics: Metrics, *, early: bool) -> list[str]:
     rows = [
         (
             code(estimate.measure),
@@ -147,7 +151,7 @@ def _measures(metrics: Metrics) -> list[str]:
             figure(estimate.ceiling),
             *controls(metrics, estimate.measure),
             "–" if estimate.design_effect is None else f"{estimate.design_effect:.2f}",
-            saturation(estimate),
+            saturation(estimate, early=early),
         )
         for estimate in metrics.estimates[OVERALL]
     ]
@@ -167,10 +171,11 @@ def _measures(metrics: Metrics) -> list[str]:
         *Table(head, rows).markdown(),
         "",
         "*Chance* is the expected value for a random order, *ceiling* what an oracle reaches, *saturated* the share of",
-        "questions whose haystack is no larger than k: a recall there is 1 whatever the store does, while nDCG and MRR",
-        "still tell of the order. *Design effect* is how many times the variance grows because questions of one",
-        "conversation depend on each other. A dash stands where there is no interval: all questions equal, or only one",
-        "conversation.",
+        "questions whose haystack is no larger than k: a recall there is 1 whatever the store does; nDCG and MRR count",
+        "the order, and have none. *Design effect* compares the variance with that of as many independent questions:",
+        "it is larger where the questions of a conversation tend to be found or missed together, and a fraction where",
+        "the conversations differ less than chance would have them. A dash stands where there is no interval: all",
+        "questions equal, or only one conversation.",
         *_too_short(metrics),
     ]
 
@@ -265,16 +270,19 @@ def _abstention(metrics: Metrics) -> list[str]:
     ]
 
 
-def _retrieval(metrics: Metrics) -> list[str]:
+def _retrieval(metrics: Metrics, *, abstaining: bool) -> list[str]:
+    """Return the section; reports of release 0.1 did not tell there how many questions should find nothing."""
     search = metrics.retrieval
     calls = " and ".join(f"k = {k}" for k in search.calls)
     scope = "its own haystack" if search.scope == "own" else "all haystacks pooled"
     lines = [
         "## Retrieval",
         "",
-        f"{search.asked} questions asked over {search.segments} segments, each from {scope}, with calls of {calls}."
-        f" {search.left_out} questions have no evidence and are left out of the means.",
+        f"{counted(search.asked)} asked over {search.segments} segments, each from {scope}, with calls of {calls}."
+        f" Questions without evidence, which the means leave out: {search.left_out}.",
     ]
+    if metrics.abstention is not None and abstaining:
+        lines[-1] += f" Of those asked, {in_no_mean(metrics.abstention.questions)}."
     if search.agreement is not None:
         lines.append(
             f"Top 10 of the two calls: identical for {share(search.agreement.identical)} of the questions,"
@@ -308,23 +316,18 @@ def _pipeline(metrics: Metrics, costs: StageCosts | None) -> list[str]:
     return [*lines, "", *(f"- {inline(sentence)}" for sentence in stage_table.reading(pipeline, costs))]
 
 
-def _identity(metrics: Metrics) -> list[str]:
+def _identity(metrics: Metrics, *, early: bool) -> list[str]:
     corpus, store = metrics.corpus, metrics.store
     rows: list[tuple[str, str]] = [
-        ("corpus", Markup(f"{inline(corpus.file)}, sha256 {code(corpus.sha256)}")),
+        ("file of the corpus", Markup(f"{inline(corpus.file)}, sha256 {code(corpus.sha256)}")),
         ("counts", f"{corpus.scopes} haystacks, {corpus.segments} segments, {corpus.questions} questions"),
-        (
-            "found and accepted",
-            f"{corpus.repeated_sessions} haystacks with a repeated session id, {corpus.empty_turns} empty turns, "
-            f"{corpus.repaired_evidence} evidence strings repaired, {corpus.missing_turns} references to missing turns"
-            + (f", {corpus.unseen_gold} to sessions that were yet to come" if corpus.unseen_gold else ""),
-        ),
+        *_oddities(metrics, early=early),
         ("store", f"{store.name}, {store.version}"),
         *((Markup(f"setting {code(name)}"), code(value)) for name, value in metrics.guc_state.items()),
         *((name, code(value)) for name, value in store.evidence.items() if "\n" not in value),
         ("protocol", Markup(f"{inline(metrics.protocol.version)}, sha256 {code(metrics.protocol.sha256)}")),
         (
-            "clarifications",
+            "its clarifications that apply",
             Markup(
                 f"{', '.join(map(str, metrics.protocol.clarifications))};"
                 f" sha256 {code(metrics.protocol.clarifications_sha256)}"
@@ -342,41 +345,19 @@ def _identity(metrics: Metrics) -> list[str]:
     return ["## What was measured", "", *Table(("", ""), rows).markdown(), *blocks]
 
 
-def _as_text(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(
-            f"{name} {part}" if isinstance(part, int) else f"{name} {part:.2f} s" for name, part in value.items()
-        )
-    if isinstance(value, (list, tuple)):
-        return "; ".join(map(str, value)) or "none"
-    return f"{value:.9f}" if isinstance(value, float) else str(value)
-
-
-def _circumstances(metrics: Metrics, run: ReportedRun) -> list[str]:
-    environment = run.environment
-    embedding = environment.get("embedding") or {}
-    rows = [(phase, f"{seconds:.3f} s") for phase, seconds in run.timings.phases.items()]
-    bounded = EDITIONS[metrics.statistics_edition].bounded_times
-    by_state = {state: latencies(run.timings.sample, run.timings.answers, state) for state in STATES}
-    by_state |= round_trips(run.timings.no_ops)
-    rows += [] if bounded else interpolated(by_state)
-    if run.timings.cold:
-        rows.append(("one query, cold", run.timings.cold))
-    rows += [
-        (f"embedding: {name}", _as_text(value))
-        for name, value in embedding.items()
-        if value not in (None, "", {}) and (name not in _OF_TOKENS or embedding["tokens"])
-    ]
-    machine = environment["machine"]
-    rows.append(("machine", f"{machine['cpu']}, {machine['cores']} cores, Python {machine['python']}"))
-    if load := recorded_load(environment):
-        rows.append(("machine load", load.sentence))
-    rows.append(("made", f"{environment['started']} to {environment['ended']}"))
-    return [
-        CIRCUMSTANCES,
-        "",
-        "These differ from run to run and decide no figure above; a phase has a total only, queries are a sample.",
-        "",
-        *Table(("", ""), rows).markdown(),
-        *(latency_section(metrics, by_state, environment) if bounded else []),
-    ]
+def _oddities(metrics: Metrics, *, early: bool) -> list[tuple[str, str]]:
+    """Return what is odd in the file of the corpus, and how it was read; early reports tell of what is not, too."""
+    corpus = metrics.corpus
+    counts = (
+        ("haystacks with a repeated session id", corpus.repeated_sessions),
+        ("empty turns", corpus.empty_turns),
+        ("evidence strings read as their authors meant them", corpus.repaired_evidence),
+        ("references to missing turns", corpus.missing_turns),
+    )
+    told = [f"{what}: {count}" for what, count in counts if early or count]
+    told += [f"references to sessions that were yet to come: {corpus.unseen_gold}"] if corpus.unseen_gold else []
+    if not told:
+        return []
+    published = metrics.dataset_sha256 == corpus.registered_sha256
+    expected = "; the published file is so, and every run finds the same" if published else ""
+    return [("oddities of the file", "; ".join(told) + expected)]

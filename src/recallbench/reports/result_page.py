@@ -26,7 +26,7 @@ from recallbench.reports.returned import returned_part
 from recallbench.reports.stages import table as stage_table
 from recallbench.reports.stages.beside import StageCosts, stage_costs
 from recallbench.reports.stages.flow import FLOW_STYLE, flow
-from recallbench.reports.standing.section import STANDING
+from recallbench.reports.standing.section import STANDING, standing_sentences
 from recallbench.reports.summary import about_corpus, leading, opening_sentence, title, verdict_sentence
 from recallbench.reports.table import Table
 from recallbench.reports.time.later import later_listing
@@ -45,6 +45,11 @@ RANKS = ((1, 1), (2, 3), (4, 5), (6, 10), (11, 20), (21, 50), (51, 10**6))
 """The first and the last place of each group of ranks."""
 SHOWN = 10
 """Hits that are shown of a question that failed."""
+WITHOUT_TEXTS = (
+    "Texts are left out here: they are the corpus's, whose licence may not let you publish them. To read them, make a "
+    "page of your own: recallbench report FOLDER --with-text, where FOLDER is this result's."
+)
+"""Without a figure: pages of earlier releases are held to theirs."""
 EXCERPT = 200
 """Characters shown of a segment's text: whole sessions would make a page of LongMemEval 30 MB."""
 FILTER = """const rows = [...document.querySelectorAll('#failures tbody tr')];
@@ -76,18 +81,18 @@ def page_of(
     texts: KnownTexts | None = None,
     *,
     with_returned: bool = True,
-    labels_last: bool = True,
+    early: bool = False,
 ) -> str:
     """Return the page of a folder's rankings and times, with these figures; `with_returned` tells of short answers.
 
-    What the protocol calls the result is the last section; `labels_last` is false for pages that began with it.
+    What the protocol calls the result is the last section; `early` is for pages of release 0.1, which began with it.
     """
     by_state = folder_latencies(result.folder, ("cold", "warm"))
     pipeline, asked = metrics.pipeline, metrics.retrieval.asked
     costs = None if pipeline is None else stage_costs(result.folder, pipeline, asked)
     rankings = result.rankings
     returned = returned_rows(rankings.calls, rankings.kinds) if with_returned else ()
-    return page(metrics, rankings, by_state, texts, costs, result.environment, returned, labels_last=labels_last)
+    return page(metrics, rankings, by_state, texts, costs, result.environment, returned, early=early)
 
 
 def page(
@@ -99,7 +104,7 @@ def page(
     environment: Mapping[str, Any] = MappingProxyType({}),
     returned: Sequence[ReturnedRows] = (),
     *,
-    labels_last: bool = True,
+    early: bool = False,
 ) -> str:
     """Return the whole page; `by_state` are the times of single queries, cold and warm, `costs` those of stages."""
     sections = (
@@ -108,29 +113,29 @@ def page(
         _stages(metrics, costs),
         answer_part(metrics),
         _first_hits(rankings),
+        _measures(metrics, early=early),
         _coverage(metrics),
         returned_part(returned),
         _exposure(metrics),
+        later_listing(metrics.later),
         _latency(metrics, by_state, environment),
         _failures(metrics, rankings, texts or KnownTexts()),
-        _measures(metrics),
-        later_listing(metrics.later),
-        _identity(metrics, labels_last=labels_last),
+        _identity(metrics, early=early),
     )
     body = [
         f"<p><strong>{html(opening_sentence(metrics))}</strong></p>",
-        *(f"<p>{html(text)}</p>" for text in _told_first(metrics, labels_last=labels_last)),
+        *(f"<p>{html(text)}</p>" for text in _told_first(metrics, early=early)),
         *(f"<p>{html(told)}</p>" for told in about_corpus(metrics)),
         *(f"<p>{html(sentence)}</p>" for sentence in (canary_sentences(metrics.canary) if metrics.canary else ())),
         *(line for section in sections for line in section),
     ]
-    script = FILTER if _failed(rankings, _leading_depth(metrics)) else ""
+    script = FILTER if failed_questions(metrics, rankings) else ""
     return Page(title(metrics), body, script, "" if metrics.pipeline is None else FLOW_STYLE).html()
 
 
-def _told_first(metrics: Metrics, *, labels_last: bool) -> list[str]:
+def _told_first(metrics: Metrics, *, early: bool) -> list[str]:
     """Return what stands below the first sentence: what decides the figures, in earlier pages the labels."""
-    return list(map(short_names, notes(metrics.deviations))) if labels_last else [verdict_sentence(metrics)]
+    return [verdict_sentence(metrics)] if early else list(map(short_names, notes(metrics.deviations)))
 
 
 def _picture(metrics: Metrics) -> list[str]:
@@ -259,8 +264,7 @@ def _latency(
 
 
 def _failures(metrics: Metrics, rankings: Rankings, texts: KnownTexts) -> list[str]:
-    k = _leading_depth(metrics)
-    failed = _failed(rankings, k)
+    k, failed = _leading_depth(metrics), failed_questions(metrics, rankings)
     head = [f"<h2>Questions without a relevant hit among the first {k}</h2>"]
     if not failed:
         return [*head, "<p>None.</p>"]
@@ -272,6 +276,7 @@ def _failures(metrics: Metrics, rankings: Rankings, texts: KnownTexts) -> list[s
         *head,
         f"<p>{len(failed):,} of {int(rankings.answerable.sum()):,}. <em>first</em> is the place of the first relevant "
         f"hit{'' if k >= SHOWN else '; relevant ones are bold'}.</p>",
+        *([] if texts.questions else [f"<p>{html(WITHOUT_TEXTS)}</p>"]),
         '<form id="filter" hidden>',
         f'<label>kind <select id="kind"><option value="">all</option>{choices}</select></label>',
         '<label>words <input id="words" type="search"></label>',
@@ -291,6 +296,11 @@ def _failures(metrics: Metrics, rankings: Rankings, texts: KnownTexts) -> list[s
 def _leading_depth(metrics: Metrics) -> int:
     estimate = leading(metrics)
     return int(estimate.measure.partition("@")[2]) if estimate is not None else SHOWN
+
+
+def failed_questions(metrics: Metrics, rankings: Rankings) -> list[int]:
+    """Return the places of the questions that the page shows: those without a relevant hit among the first."""
+    return _failed(rankings, _leading_depth(metrics))
 
 
 def _failed(rankings: Rankings, k: int) -> list[int]:
@@ -324,19 +334,19 @@ def _hit(rankings: Rankings, id: str, relevant: bool, texts: KnownTexts) -> str:
     return f"<details><summary>{shown}</summary>{html(shortened(texts.segments[id], EXCERPT))}</details>"
 
 
-def _measures(metrics: Metrics) -> list[str]:
+def _measures(metrics: Metrics, *, early: bool) -> list[str]:
     lines = [
         "recall_any: how often a relevant segment is among the first k; recall_all: how often all of them are.",
         "recall_frac: the share of a question's relevant segments that is among the first k.",
         "mrr: 1 / the place of the first relevant segment, 0 where none is among the first k.",
         "chance: the expected value for a random order.",
         "ceiling: what an oracle reaches.",
-        "saturated: the share of questions whose haystack has no more than k segments.",
+        "saturated: the share of questions whose haystack has no more than k segments; not of what counts the order.",
     ]
-    return ["<h2>All measures</h2>", *measure_table(metrics).html(), *listing(lines)]
+    return ["<h2>All measures</h2>", *measure_table(metrics, early=early).html(), *listing(lines)]
 
 
-def measure_table(metrics: Metrics) -> Table:
+def measure_table(metrics: Metrics, *, early: bool = False) -> Table:
     """Return a row for each measure over all questions, beside chance, ceiling and BM25."""
     rows = [
         [
@@ -346,7 +356,7 @@ def measure_table(metrics: Metrics) -> Table:
             figure(estimate.chance),
             figure(estimate.ceiling),
             *controls(metrics, estimate.measure),
-            saturation(estimate),
+            saturation(estimate, early=early),
         ]
         for estimate in metrics.estimates[OVERALL]
     ]
@@ -354,29 +364,24 @@ def measure_table(metrics: Metrics) -> Table:
     return Table(head, rows, caption="Over all questions")
 
 
-def _identity(metrics: Metrics, *, labels_last: bool) -> list[str]:
+def _identity(metrics: Metrics, *, early: bool) -> list[str]:
     rows = [
         ("corpus", short_names(metrics.corpus.name)),
         ("sha256 of its file", metrics.dataset_sha256),
         ("store", f"{metrics.store.name}, {metrics.store.version}"),
         *((f"setting {name}", value) for name, value in metrics.guc_state.items()),
         ("encoder", encoder_words(metrics)),
-        *(() if labels_last else (("protocol", metrics.protocol.cited_as),)),
+        *((("protocol", metrics.protocol.cited_as),) if early else ()),
         ("RecallBench", metrics.recallbench_version),
     ]
     deviations = [short_names(f"{deviation.kind}: {deviation.detail}") for deviation in metrics.deviations] or ["none"]
     identity = ["<h2>What was measured</h2>", *Table(("what", "value"), rows, caption="Identity").html()]
-    if labels_last:
-        return [
-            *identity,
-            f"<h2>{STANDING}</h2>",
-            f"<p>{html(verdict_sentence(metrics))}</p>",
-            f"<p>Measured under {html(metrics.protocol.cited_as)}.</p>",
-            "<h3>Deviations from the protocol</h3>",
-            *listing(deviations),
-        ]
+    if early:
+        return [*identity, "<h2>Deviations from the protocol</h2>", *listing(deviations)]
     return [
         *identity,
-        "<h2>Deviations from the protocol</h2>",
+        f"<h2>{STANDING}</h2>",
+        *(f"<p>{html(told)}</p>" for told in standing_sentences(metrics)),
+        "<h3>Deviations from the protocol</h3>",
         *listing(deviations),
     ]

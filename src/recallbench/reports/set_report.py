@@ -25,12 +25,9 @@ class _Subset(NamedTuple):
     value: float
 
 
-def sections(metrics: Metrics, *, plural_alone: bool) -> Sequence[list[str]]:
-    """Return the sections of figures: tenants, the worst questions, the age of labels, matching by text.
-
-    `plural_alone`: labels are told of as results without a page do, which say `1 queries`.
-    """
-    return (_tenants(metrics), _worst(metrics), _labels(metrics, plural_alone), _matching(metrics))
+def sections(metrics: Metrics) -> Sequence[list[str]]:
+    """Return the sections of figures: tenants, the worst questions, the age of labels, matching by text."""
+    return (_tenants(metrics), _worst(metrics), _labels(metrics), _matching(metrics))
 
 
 def sources(metrics: Metrics) -> Sequence[list[str]]:
@@ -66,19 +63,19 @@ def _worst(metrics: Metrics) -> list[str]:
     ]
 
 
-def _labels(metrics: Metrics, plural_alone: bool) -> list[str]:
+def _labels(metrics: Metrics) -> list[str]:
     labels = metrics.labels
     if labels is None:
         return []
 
     between = f", from {labels.oldest} to {labels.newest}" if labels.dated else ""
-    dated = _counted(labels.dated, "query has dated labels", "queries have dated labels", plural_alone)
-    undated = _counted(labels.undated, "has no date", "have no date", plural_alone)
-    lines: list[str] = [inline(f"{dated}{between}; {undated}."), *passed_over(labels, plural_alone=plural_alone)]
+    dated = _counted(labels.dated, "query has dated labels", "queries have dated labels")
+    undated = _counted(labels.undated, "has no date", "have no date")
+    lines: list[str] = [inline(f"{dated}{between}; {undated}."), *passed_over(labels)]
     return ["## Labels", "", *lines, *(f"{line[0].upper()}{line[1:]}." for line in unresolved(labels))]
 
 
-def passed_over(labels: LabelsPart, *, plural_alone: bool = False) -> list[str]:
+def passed_over(labels: LabelsPart) -> list[str]:
     """Return how many queries no figure counts, in a sentence for each reason; none where all were asked."""
     counts = (
         (labels.unjudged, "not judged"),
@@ -86,19 +83,14 @@ def passed_over(labels: LabelsPart, *, plural_alone: bool = False) -> list[str]:
         (labels.unanswerable, "judged by documents alone that are not there"),
     )
     return [
-        _counted(
-            count,
-            f"query is {what}, and was passed over.",
-            f"queries are {what}, and were passed over.",
-            plural_alone,
-        )
+        _counted(count, f"query is {what}, and was passed over.", f"queries are {what}, and were passed over.")
         for count, what in counts
         if count
     ]
 
 
-def _counted(count: int, of_one: str, of_more: str, plural_alone: bool) -> str:
-    return f"{count} {of_more if plural_alone or count != 1 else of_one}"
+def _counted(count: int, of_one: str, of_more: str) -> str:
+    return f"{count} {of_one if count == 1 else of_more}"
 
 
 def unresolved(labels: LabelsPart) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from recallbench.escaping.markdown import opening
-from recallbench.reports.cells import figure, interval
+from recallbench.reports.cells import figure, interval, ten_digits
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.panel import LINE, Axis, Panel
 from recallbench.reports.part import DocumentPart
@@ -128,10 +128,10 @@ def sheet(standings: Standings) -> Table:
     rows = [
         [
             standing.name,
-            *(_digits(value) for part in standing.estimates for value in (part.value, part.low, part.high)),
+            *(ten_digits(value) for part in standing.estimates for value in (part.value, part.low, part.high)),
             standing.letters,
-            _digits(standing.p95_ms),
-            _digits(standing.build_s),
+            ten_digits(standing.p95_ms),
+            ten_digits(standing.build_s),
             standing.system,
             standing.version,
             standing.embedder,
@@ -141,7 +141,7 @@ def sheet(standings: Standings) -> Table:
         for standing, verdict in zip(standings.standings, _told_verdicts(standings), strict=True)
     ]
     for control in standings.controls:
-        values = [cell for value in control.values for cell in (_digits(value), "", "")]
+        values = [cell for value in control.values for cell in (ten_digits(value), "", "")]
         rows.append([control.name, *values, *[""] * (len(columns) - 1 - len(values))])
     if standings.units:
         rows = [[*row, "", ""] for row in rows]
@@ -150,18 +150,14 @@ def sheet(standings: Standings) -> Table:
         for place, unit in enumerate(part.units):
             counted = [unit.unit, str(part.n)]
             for each in part.rows:
-                values = [_digits(end) for by in each.estimates[place] for end in (by.value, by.low, by.high)]
+                values = [ten_digits(end) for by in each.estimates[place] for end in (by.value, by.low, by.high)]
                 identity = {"store": each.system, "encoder": each.embedder}
                 rest = [identity.get(column, "") for column in columns[1 + len(values) : -2]]
                 rows.append([each.name, *values, *rest, *counted])
             for name, by_unit in part.controls.items():
-                values = [cell for value in by_unit[place] for cell in (_digits(value), "", "")]
+                values = [cell for value in by_unit[place] for cell in (ten_digits(value), "", "")]
                 rows.append([name, *values, *[""] * (len(columns) - 3 - len(values)), *counted])
     return Table(columns, rows, caption="")
-
-
-def _digits(value: float | None) -> str:
-    return "" if value is None else f"{value:.10g}"
 
 
 def _common_verdict(standings: Standings) -> str:

@@ -28,7 +28,7 @@ def opening_sentence(metrics: Metrics) -> str:
     bounds = ""
     if estimate.low is not None and estimate.high is not None:
         bounds = f" (95% interval {share(estimate.low)} to {share(estimate.high)})"
-    bm25 = next((part.value for part in metrics.control_bm25[OVERALL] if part.measure == estimate.measure), None)
+    bm25 = metrics.bm25(estimate.measure)
     is_bm25 = system(metrics) == "bm25"
     beside = [f"BM25 finds one for {share(bm25)}"] if bm25 is not None and not is_bm25 else []
     beside += [f"chance would for {share(estimate.chance)}"] if estimate.chance is not None else []

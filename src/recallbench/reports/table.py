@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Literal, TextIO
 
 from recallbench.escaping import markdown, web
-from recallbench.escaping.document import json_text
 from recallbench.escaping.markdown import Markup
 from recallbench.escaping.sheet import csv_text
 from recallbench.escaping.terminal import visible
@@ -89,10 +88,6 @@ class Table:
     def csv(self) -> str:
         """Return the rows below their header, for a spreadsheet."""
         return csv_text([self.columns, *self.rows])
-
-    def json(self) -> str:
-        """Return an array with an object for each row, by column."""
-        return json_text(self.records(), indent=1) + "\n"
 
     def records(self) -> list[dict[str, str]]:
         """Return a mapping for each row, by column."""

@@ -214,11 +214,10 @@ def sources(gating: Gating) -> list[str]:
 def markdown(gating: Gating) -> str:
     """Return Markdown for a job's summary or a comment on a pull request."""
     mark = "❌" if not gating.passed else "❔" if gating.counts[UNTOLD] else "✅"
-    parts: list[Sequence[str]] = [[f"### {mark} gate: {inline(verdict(gating))}", ""]]
+    lines = [f"### {mark} gate: {inline(verdict(gating))}", ""]
     for title, chosen in titled_sections(gating):
-        parts += [[f"**{inline(title[0].upper() + title[1:])}**", ""], table(chosen).markdown(), [""]]
-    parts.append([f"- {opening(line)}" for line in sources(gating)])
-    return "\n".join(line for part in parts for line in part) + "\n"
+        lines += [f"**{inline(title[0].upper() + title[1:])}**", "", *table(chosen).markdown(), ""]
+    return "\n".join([*lines, *(f"- {opening(line)}" for line in sources(gating))]) + "\n"
 
 
 def _source(result: ResultPart) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from shlex import quote
 from typing import Literal
 
 from pydantic import Field
 
 from recallbench.corpora.labelled_sets.set_name import short_names
-from recallbench.escaping.markdown import inline, opening
+from recallbench.escaping.markdown import headed, inline, opening
+from recallbench.escaping.shell import command
 from recallbench.reports.cells import figure, interval
 from recallbench.reports.comparison import (
     DIFFERENCE_HEADER,
@@ -18,12 +18,10 @@ from recallbench.reports.comparison import (
     DifferencePart,
     difference_cells,
     p_text,
-    signed,
-    signed_range,
 )
 from recallbench.reports.part import DocumentPart
 from recallbench.reports.printing.conclusion import Conclusion
-from recallbench.reports.printing.deciding import deciding
+from recallbench.reports.printing.deciding import disagreement
 from recallbench.reports.table import Link, Table
 from recallbench.results.metrics import EstimatePart
 
@@ -116,12 +114,12 @@ def reading(versions: Versions) -> list[str]:
     dependent = "by conversation" if versions.clustered else "by question"
     lines = [
         f"Neighbours are compared on the same questions, paired {dependent}; p is two-sided, "
-        f"from {_any_of(sorted({pair.test for pair in versions.pairs}))}.",
+        f"from {' or '.join(sorted({pair.test for pair in versions.pairs}))}.",
         f"Holm corrects for the {tests} tests of this table; * marks those at {LEVEL} or below.",
         "Smallest p is the least that these questions could have reached; "
         "detectable is the true difference that would be found four times in five, before the correction.",
     ]
-    differing = [pair for pair in versions.pairs if pair.wins or pair.losses]
+    differing = [pair for pair in versions.pairs if pair.moved]
     unreachable = [pair for pair in differing if (pair.p_holm or 0.0) > LEVEL and pair.smallest_p * tests > LEVEL]
     if unreachable:
         lines.append(
@@ -175,20 +173,15 @@ def conclusion(versions: Versions, results: Mapping[str, Path]) -> Conclusion:
     if not versions.pairs:
         alone = f"Only {measured[0]} was measured, so nothing is compared"
         return Conclusion(alone, "".join(lost), "name another version that the server offers", tone="open")
-    telling = [pair for pair in versions.pairs if _told(pair)]
+    telling = [pair for pair in versions.pairs if pair.p_holm is not None and pair.p_holm <= LEVEL]
     chosen = telling[0] if telling else max(versions.pairs, key=lambda pair: abs(pair.difference))
-    compare = " ".join(quote(str(results[name])) for name in (chosen.before, chosen.after))
-    doubts = [*lost, *filter(None, (_unlike(versions, chosen), _believed(versions, telling)))]
+    doubts = [*lost, *filter(None, (disagreement(chosen, len(versions.pairs)), _believed(versions, telling)))]
     return Conclusion(
         _differing(versions, chosen, telling),
         next(iter(doubts), ""),
-        f"recallbench compare {compare}",
+        command("compare", results[chosen.before], results[chosen.after]),
         tone="open" if failed else "good",
     )
-
-
-def _told(pair: PairPart) -> bool:
-    return pair.p_holm is not None and pair.p_holm <= LEVEL
 
 
 def _differing(versions: Versions, chosen: PairPart, telling: Sequence[PairPart]) -> str:
@@ -197,22 +190,20 @@ def _differing(versions: Versions, chosen: PairPart, telling: Sequence[PairPart]
     if telling:
         more = f", and {len(telling) - 1} more in the table" if len(telling) > 1 else ""
         return f"{_figures(chosen)}, {questions}{more}"
-    if not any(pair.wins or pair.losses for pair in versions.pairs):
+    if not any(pair.moved for pair in versions.pairs):
         return f"No question scores otherwise in any of {len(versions.versions)} versions, {questions}"
     return f"No change is shown: {_figures(chosen)}, {questions}"
 
 
 def _figures(pair: PairPart) -> str:
-    between = f" ({signed_range(pair.low, pair.high)})" if pair.low is not None else ""
-    p = pair.p if pair.p_holm is None else pair.p_holm
-    return f"{pair.before} to {pair.after} {pair.measure} {signed(pair.difference)}{between}, p {p_text(p)}"
+    return f"{pair.before} to {pair.after} {pair.measure} {pair.words}, p {p_text(pair.corrected_p)}"
 
 
 def _believed(versions: Versions, telling: Sequence[PairPart]) -> str:
     tests = f"{len(versions.pairs)} test{'s' if len(versions.pairs) > 1 else ''}"
     if telling:
         return f"p is corrected for {tests}"
-    differing = [pair for pair in versions.pairs if pair.wins or pair.losses]
+    differing = [pair for pair in versions.pairs if pair.moved]
     if differing and all(pair.smallest_p * len(versions.pairs) > LEVEL for pair in differing):
         few = "clusters" if versions.clustered else "questions"
         return f"too few {few} differ for {tests}"
@@ -220,31 +211,13 @@ def _believed(versions: Versions, telling: Sequence[PairPart]) -> str:
     return f"one of {figure(max(detectable))} is found four times in five" if detectable else ""
 
 
-def _unlike(versions: Versions, pair: PairPart) -> str:
-    """Return which of interval and p decides a pair, where they disagree."""
-    corrected = pair.p if pair.p_holm is None else pair.p_holm
-    return deciding((pair.low, pair.high), pair.p, corrected, len(versions.pairs), pair.smallest_p)
-
-
 def markdown(versions: Versions, reports: Mapping[str, str]) -> str:
     """Return `versions.md`; `reports` has the report of each version that was measured."""
-    parts: list[Iterator[str] | list[str]] = [
-        [f"# {inline(title(versions))}", ""],
-        (f"- {opening(line)}" for line in identity(versions)),
-        [""],
-        version_table(versions, reports).markdown(),
-        [""],
-        [inline(bands(versions)), ""],
-        ["## Neighbours", ""],
-        [*pair_table(versions).markdown(), ""] if versions.pairs else [],
-        [opening(line) for line in reading(versions)],
-    ]
-    return "\n".join(line for part in parts for line in part) + "\n"
+    lines = [*(f"- {opening(line)}" for line in identity(versions)), ""]
+    lines += [*version_table(versions, reports).markdown(), "", inline(bands(versions)), "", "## Neighbours", ""]
+    lines += [*pair_table(versions).markdown(), ""] if versions.pairs else []
+    return headed(title(versions), [*lines, *map(opening, reading(versions))]) + "\n"
 
 
 def _primary(versions: Versions) -> list[PrimaryPart]:
     return next((version.figures for version in versions.versions if version.figures), [])
-
-
-def _any_of(words: list[str]) -> str:
-    return " or ".join(words)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from recallbench.escaping.terminal import visible
-from recallbench.reports.cells import figure, interval
+from recallbench.reports.cells import every_digit, figure, interval
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.panel import Axis, Panel
 from recallbench.reports.plot import Plot
@@ -93,8 +93,7 @@ def _sheet(versions: Versions) -> Table:
             rows.append(row + [None] * (12 - len(row)))
         if not version.figures:
             rows.append([version.version, version.status, *[None] * 10])
-    cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
-    return Table([*columns, "difference high", "p", "p (Holm)"], cells)
+    return Table([*columns, "difference high", "p", "p (Holm)"], [list(map(every_digit, row)) for row in rows])
 
 
 def plot(versions: Versions) -> Plot:

@@ -18,11 +18,12 @@ from recallbench.reading import is_finite
 
 FIELDS = frozenset(
     {"started", "ended", "recallbench_version", "command", "options", "git", "machine", "packages", "variables"}
-    | {"embedding", "seconds", "cold_queries", "store_calls", "machine_load", "stages", "quantities", "prices"}
+    | {"embedding", "pack", "seconds", "cold_queries", "store_calls", "machine_load", "stages", "quantities", "prices"}
 )
 """Its fields; earlier releases did not write recallbench_version, nor the quantities and prices, nor how
 the store's calls were timed, nor what else the machine did."""
 LOAD = "machine_load"
+PACK = "pack"
 PACKAGES = (
     "numpy",
     "torch",

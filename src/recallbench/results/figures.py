@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from typing import Any, TypedDict, cast
 
 import numpy as np
@@ -38,6 +38,7 @@ from recallbench.scoring.measures.registry import ALL, parse
 
 EstimateTable = dict[str, list[parts.EstimatePart]]
 """By slice, an estimate of each measure."""
+_STATED = [field.name for field in fields(Estimate) if field.name != "left_out"]
 
 
 class Figures(TypedDict):
@@ -134,7 +135,7 @@ def estimate_part(estimate: Estimate) -> parts.EstimatePart:
     """Return an estimate as `metrics.json` has it."""
     low, high = (None if bound is None else round(bound, DIGITS) for bound in (estimate.low, estimate.high))
     return parts.EstimatePart.model_construct(
-        **{name: value for name, value in asdict(estimate).items() if name != "left_out"}
+        **{name: getattr(estimate, name) for name in _STATED}
         | {"measure": str(estimate.measure), "ordered": estimate.measure.ordered, "low": low, "high": high}
     )
 

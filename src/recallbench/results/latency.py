@@ -11,7 +11,7 @@ from typing import Any, Literal
 from recallbench.errors import InputError
 from recallbench.reading import document, is_finite, objects, parsed
 from recallbench.results.metrics import Metrics
-from recallbench.retrieval.timing import AnswerTime, QueryTime
+from recallbench.retrieval.timing import AnswerTime, QueryTime, Timings
 from recallbench.scoring.quantiles import NEAREST_RANK, Percentile, Rule, percentiles
 
 NAME = "timings.jsonl"
@@ -100,6 +100,21 @@ def undercut_round_trip(by_state: Mapping[str, Sequence[StageLatency]]) -> tuple
     # Files have four digits: the same is found from what was measured and from what is read back.
     search, trip = (round(latency.percentiles()[0].value, 4) for latency in (searches, trips))
     return (searches, trips) if search < trip else None
+
+
+def read_timings(folder: Path, environment: Mapping[str, Any]) -> Timings:
+    """Return the timings of a folder: what a report shows of them, at the digits that the file has."""
+    timings = Timings(cold=str(environment.get("cold_queries", "timed")).removeprefix("timed"))
+    for number, row in objects(folder / NAME):
+        if "phase" in row:
+            timings.phases[str(row["phase"])] = float(row["seconds"])
+        elif row["state"] == NO_OP:
+            timings.no_ops.append(float(row["ms"]))
+        elif isinstance(time := query_time(row, f"{NAME}, line {number}"), AnswerTime):
+            timings.answers.append(time)
+        else:
+            timings.sample.append(time)
+    return timings
 
 
 def query_times(folder: Path, state: str) -> list[float]:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from recallbench.protocol.packed_vectors import ComparedBy, PackedVectors
 from recallbench.results.answers_part import AnswersPart
 from recallbench.results.canary_part import CanaryPart
 from recallbench.results.matching_part import MatchingPart
@@ -69,12 +70,40 @@ class CorpusPart(MetricsPart):
     checks: list[CheckPart] = Field(description="registered counts against what the file holds")
 
 
+class PackPart(MetricsPart):
+    """The file with the vectors, which another machine may have made."""
+
+    sha256: str = Field(description="of the file")
+    maker: str
+    machine: str = Field(description="the processor of the machine that it was made on")
+    made: str = Field(description="the day")
+    release: str = Field(description="of RecallBench, which made it")
+    texts: int = Field(description="in the pack, each of which has a vector")
+    vectors_sha256: str = Field(description="what a run over the whole corpus has to state as its own")
+    compared: int = Field(description="texts that were embedded again, and agreed")
+    cosine: float | None = Field(description="the lowest of these; null where nothing was compared")
+    compared_by: ComparedBy = Field(description="empty where nobody did, as far as is known")
+    key: str = Field(description="the id of the key that signed it, where its user named the key; else empty")
+
+
 class EmbedderPart(MetricsPart):
     name: str
     fingerprint: dict[str, str] = Field(description="everything that decides a vector")
     fingerprint_sha256: str
     vectors_sha256: str = Field(description="over every vector that was used, segments and questions in corpus order")
     canonical: str = Field(description="the embedder the protocol asks for; empty where it names none")
+    pack: PackPart | None = left_out("the pack that the vectors are of")
+
+    def packed_vectors(self, *, whole: bool) -> PackedVectors | None:
+        """Return what decides whether vectors of a pack count as the embedder's own; None where there is no pack.
+
+        Only where the `whole` corpus was asked, each haystack by itself, the pack says what the vectors hash to.
+        """
+        pack = self.pack
+        if pack is None:
+            return None
+        beside = whole and self.vectors_sha256 != pack.vectors_sha256
+        return PackedVectors(pack.texts, pack.compared, pack.cosine, pack.compared_by, beside)
 
 
 class StorePart(MetricsPart):
@@ -324,6 +353,10 @@ class Metrics(MetricsPart):
         exclude_if=lambda name: name is None,
         description="the published baseline measured again beside this result; its figures are in reproduction.json",
     )
+
+    def bm25(self, measure: str) -> float | None:
+        """What the lexical control reaches by a measure over all questions; None where it has none."""
+        return next((part.value for part in self.control_bm25[OVERALL] if part.measure == measure), None)
 
     @property
     def embedder_name(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from recallbench.errors import InputError
-from recallbench.reading import lines
+from recallbench.reading import finite_number, lines
 
 _WHOLE = re.compile(r"-?[0-9]{1,9}")
 SHOWN = 80
@@ -78,7 +77,7 @@ def in_order_of(ties: Ties, hits: Sequence[tuple[Id, float]]) -> list[tuple[Id, 
 
 def _hit(path: Path, number: int, fields: list[str], seen: set[tuple[str, str]]) -> tuple[str, str, int, float]:
     question, _, document, rank, score, _ = fields
-    value = _number(score)
+    value = finite_number(score)
     if value is None:
         raise _refusal(path, number, "a finite score in the fifth column", score)
     if not _WHOLE.fullmatch(rank) or int(rank) < 0:
@@ -122,14 +121,6 @@ def _rows(
             if refused is None:
                 raise error
             refused.setdefault(fields[0], error)
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
 
 
 def _refusal(path: Path, number: int, expected: str, found: str) -> InputError:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from recallbench.corpora.records import Haystack, Question, Segment
-from recallbench.embedding.embedder import Embedder, EmbeddingReport, Embeddings, Matrix
+from recallbench.embedding.embedder import Embedder, EmbeddingReport, Embeddings
 from recallbench.embedding.encoders import Role
+from recallbench.embedding.packs.record import PackRecord
 from recallbench.errors import InputError
 from recallbench.progress import Progress
 from recallbench.retrieval.loop import Haystacks, retrieve
@@ -103,6 +104,10 @@ class BaitedEmbedder(Embedder):
         return self._embedder.name
 
     @property
+    def pack(self) -> PackRecord | None:
+        return self._embedder.pack
+
+    @property
     def stored_dims(self) -> int:
         return self._embedder.stored_dims
 
@@ -139,7 +144,7 @@ class BaitedEmbedder(Embedder):
         )
         return Embeddings(*(np.concatenate(parts)[order] for parts in found))
 
-    def embed_afresh(self, texts: Sequence[str], role: Role) -> Matrix:
+    def embed_afresh(self, texts: Sequence[str], role: Role) -> Embeddings:
         return self._embedder.embed_afresh(texts, role)
 
     def report(self) -> EmbeddingReport:

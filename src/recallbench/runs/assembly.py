@@ -8,6 +8,7 @@ from dataclasses import replace
 from recallbench import __version__
 from recallbench.corpora.records import Survey
 from recallbench.embedding.embedder import Embedder
+from recallbench.embedding.packs.record import PackRecord
 from recallbench.protocol.rules import CorpusRules, Rules
 from recallbench.results import metrics as parts
 from recallbench.results.answers import AnswerRow
@@ -39,7 +40,10 @@ def assemble(
 ) -> parts.Metrics:
     """Return every figure of the result, with the statements of store and encoder; gates and verdict are empty yet."""
     corpus, rules, run = plan.corpus, plan.rules, plan.configuration(survey.sha256)
-    run = replace(run, time=run.time or retrieval.time)
+    embedded = None if embedder is None else _embedder(embedder, retrieval, corpus, rules)
+    whole = not run.pooled and run.limit is None
+    packed = None if embedded is None else embedded.packed_vectors(whole=whole)
+    run = replace(run, time=run.time or retrieval.time, pack=packed)
     behind = () if answering is None else answering.stages
     version_after, settings, evidence = store.version(), dict(store.settings()), dict(store.evidence())
     return parts.Metrics(
@@ -58,7 +62,7 @@ def assemble(
         seed=plan.seed,
         guc_state=settings,
         pgmnemo_version=retrieval.version if store.name == "pgmnemo" else None,
-        embedder=None if embedder is None else _embedder(embedder, retrieval, corpus, rules),
+        embedder=embedded,
         store=parts.StorePart(
             name=store.name,
             variant=run.variant,
@@ -89,6 +93,24 @@ def _embedder(embedder: Embedder, retrieval: Retrieval, corpus: CorpusRules, rul
         fingerprint_sha256=embedder.fingerprint_sha256,
         vectors_sha256=retrieval.vectors_sha256,
         canonical=corpus.embedder if corpus.name in rules.corpora else "",
+        pack=None if embedder.pack is None else _pack(embedder.pack),
+    )
+
+
+def _pack(record: PackRecord) -> parts.PackPart:
+    manifest, (comparison, compared_by) = record.manifest, record.comparison
+    return parts.PackPart(
+        sha256=record.sha256,
+        maker=manifest.maker,
+        machine=manifest.machine,
+        made=manifest.made,
+        release=manifest.release,
+        texts=manifest.texts,
+        vectors_sha256=manifest.vectors_sha256,
+        compared=0 if comparison is None else comparison.texts,
+        cosine=None if comparison is None else comparison.cosine,
+        compared_by=compared_by,
+        key="" if record.signature is None else record.signature.key,
     )
 
 

@@ -13,8 +13,10 @@ from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.corpora.records import Corpus, Haystack
 from recallbench.corpora.registry import facts, find_entry, open_corpus
 from recallbench.embedding.embedder import Embedder
+from recallbench.embedding.forms.form import EncoderRequest
+from recallbench.embedding.packs.used_packs import UsedPack
 from recallbench.embedding.registry import check_length, open_embedder, recorded_encoder
-from recallbench.errors import UsageError
+from recallbench.errors import Blocked, UsageError
 from recallbench.progress import Progress, Silent
 from recallbench.protocol.deviations import Configuration, Deviation, departures
 from recallbench.protocol.frozen import load
@@ -28,6 +30,7 @@ from recallbench.retrieval.replay import cannot_be_held
 from recallbench.retrieval.selection import select_haystacks
 from recallbench.retrieval.stages.search import DEPTH, UNDER_TEST, SearchStage
 from recallbench.runs.options import Options
+from recallbench.runs.pack_choice import find_pack
 from recallbench.stores.postgres.postgres import has_extension
 from recallbench.stores.registry import (
     REFERENCE_STORE,
@@ -37,6 +40,7 @@ from recallbench.stores.registry import (
     open_store,
     server_of,
     store_class,
+    store_status,
     variant_of,
 )
 from recallbench.stores.store import Store
@@ -134,15 +138,29 @@ class Plan:
             allow_random_matches=self.options.allow_random_matches,
         )
 
+    def find_pack(self, progress: Progress, *, fetch: bool = True) -> UsedPack | None:
+        """Return the pack whose vectors the run uses; None where it embeds for itself."""
+        return find_pack(self.embedder or "", self._encoder_request(progress), partial(self.open_corpus, fetch=fetch))
+
+    def _encoder_request(self, progress: Progress) -> EncoderRequest:
+        options = self.options
+        name = options.embedder or self.embedder or ""
+        return EncoderRequest(name, options.cache_dir, options.environ, progress, options.backend, options.max_tokens)
+
     @contextmanager
-    def open_embedder(self, progress: Progress, *, recheck_own: bool = False) -> Iterator[Embedder | None]:
-        """The encoder, where there is one, until the block ends.
+    def open_embedder(
+        self, progress: Progress, *, recheck_own: bool = False, packs: bool = True
+    ) -> Iterator[Embedder | None]:
+        """The encoder, where there is one, until the block ends; without `packs` it takes no vectors of another maker.
 
         With `recheck_own` the user's own cached vectors are compared with new ones too.
         """
         if self.embedder is None:
             yield None
             return
+        pack = self.find_pack(progress) if packs else None
+        if pack is not None:
+            progress.note(f"vectors of {self.embedder}: {pack.words}")
         embedder = open_embedder(
             self.options.embedder or self.embedder,
             backend=self.options.backend,
@@ -151,6 +169,7 @@ class Plan:
             progress=progress,
             recheck_own=recheck_own,
             max_tokens=self.options.max_tokens,
+            pack=pack,
         )
         with closing(embedder):
             yield embedder
@@ -170,6 +189,17 @@ class Plan:
             progress=progress or Silent(),
             shared=None if shared is None else shared.of(self.store, self.options.store_options),
         )
+
+    @property
+    def store_status(self) -> tuple[bool, str, str]:
+        """Whether the store could be used now, with what says so and what to do; nothing is started."""
+        return store_status(self.address, self.dsn, self.options.environ, self.options.store_options)
+
+    def refuse_absent_store(self) -> None:
+        """Raise Blocked where the store can't be used."""
+        ready, detail, remedy = self.store_status
+        if not ready:
+            raise Blocked(f"the store {self.store} can't be used", found=detail, remedy=remedy)
 
     def searched(self, progress: Progress) -> list[Callable[[], Store]]:
         """Return how to open each store that is searched: that under test, or those of a pipeline's legs."""

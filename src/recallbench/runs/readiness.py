@@ -12,8 +12,10 @@ from typing import Literal
 
 from recallbench.citing.publication import read_text
 from recallbench.corpora.labelled_sets.set_name import plain_names
-from recallbench.embedding.registry import encoder_status, form_of
+from recallbench.embedding.encoders import ENCODERS
+from recallbench.embedding.registry import encoder_status
 from recallbench.errors import Blocked, RecallBenchError
+from recallbench.progress import Silent
 from recallbench.protocol.deviations import Deviation
 from recallbench.protocol.frozen import load
 from recallbench.protocol.history import nearest, unrecorded
@@ -26,7 +28,7 @@ from recallbench.runs.placement import result_folder, results_parent
 from recallbench.runs.plan import Plan, plan_run
 from recallbench.runs.workload import vector_bytes, workload
 from recallbench.stores.postgres.postgres import has_extension
-from recallbench.stores.registry import REFERENCE_STORE, store_status
+from recallbench.stores.registry import REFERENCE_STORE
 
 Status = Literal["ready", "NOT READY", "warning", "note"]
 ARTEFACT_BYTES = 64 << 20
@@ -68,7 +70,7 @@ def readiness(options: Options) -> tuple[ReadinessRow, ...]:
         *(ReadinessRow("choice", "note", line) for line in plan.announcements),
         _weights(plan),
         *_static_control(plan),
-        _checked("store", lambda: store_status(plan.address, plan.dsn, options.environ, plan.options.store_options)),
+        _checked("store", lambda: plan.store_status),
         *_endpoints(plan),
         _extension(plan),
         _version(plan),
@@ -103,8 +105,14 @@ def _weights(plan: Plan) -> ReadinessRow:
     if name is None:
         return ReadinessRow("weights", "ready", f"store {plan.store} needs no vectors")
     typed = options.embedder or name
+    try:
+        pack = plan.find_pack(Silent(), fetch=False)
+    except RecallBenchError:
+        pack = None  # the rows on weights and corpus say what is missing
+    if pack is not None:
+        return ReadinessRow(f"vectors of {name}", "ready", f"{pack.words}: no weights are needed")
     return _checked(
-        f"weights of {name}" if form_of(name) is None else "encoder",
+        f"weights of {name}" if name in ENCODERS else "encoder",
         lambda: encoder_status(typed, options.environ, options.cache_dir, options.max_tokens),
     )
 
@@ -174,8 +182,7 @@ def _folder(plan: Plan) -> ReadinessRow:
 def _git(options: Options) -> ReadinessRow:
     state = git_state(options.folder or results_parent(options))
     if not state:
-        detail = "results would lie outside git: the gate on committed artefacts can't pass there"
-        return ReadinessRow("git", "warning", detail)
+        return ReadinessRow("git", "note", "results would lie outside git, which only those that are to be cited need")
     detail = f"results lie in a checkout at {state['commit']}"
     return (
         ReadinessRow("git", "ready", detail)

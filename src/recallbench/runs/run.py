@@ -40,7 +40,6 @@ from recallbench.runs.writing import Circumstances, write
 from recallbench.stores.bm25 import BM25Store
 from recallbench.stores.kept_words import KeptWords
 from recallbench.stores.postgres import folders
-from recallbench.stores.registry import store_status
 from recallbench.stores.store import Store
 
 
@@ -75,9 +74,7 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
     folders.sweep()
     folder = result_folder(plan.options, plan.store, today)
     corpus = plan.open_corpus(progress)
-    ready, detail, remedy = store_status(plan.address, plan.dsn, plan.options.environ, plan.options.store_options)
-    if not ready:
-        raise Blocked(f"the store {plan.store} can't be used", found=detail, remedy=remedy)
+    plan.refuse_absent_store()
     with ExitStack() as ending:
         embedder = ending.enter_context(plan.open_embedder(progress, recheck_own=_may_be_cited(plan, corpus)))
         # Opened before it is needed: an embedded server starts while texts are read and embedded.
@@ -118,7 +115,14 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
                 survey,
                 store=store,
                 embedder=embedder,
-                clarifications=applied(plan.rules, plan.corpus, corpus.clarifications, plan.store, plan.embedder),
+                clarifications=applied(
+                    plan.rules,
+                    plan.corpus,
+                    corpus.clarifications,
+                    plan.store,
+                    plan.embedder,
+                    packed=embedder is not None and embedder.pack is not None,
+                ),
                 answering=answering,
                 answers=answers,
                 static=static,
@@ -139,6 +143,7 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
             since,
             options,
             embedder.report() if embedder is not None else None,
+            None if embedder is None else embedder.pack,
             embedded,
             _totals(store, answering),
             () if plan.pipeline is None else plan.pipeline.contexts,

@@ -29,8 +29,8 @@ def workload(plan: Plan) -> dict[str, str]:
     return counts | {
         "distinct texts": f"{sizes['distinct_segments']:,} segments and {sizes['distinct_questions']:,} questions "
         f"({sizes['texts_source']})",
-        "tokens": f"{sizes['tokens_within_512']:,} of {sizes['tokens']:,} in segments, "
-        f"{sizes['question_tokens']:,} in questions ({source})",
+        "tokens": f"{sizes['tokens_within_512']:,} to embed of the {sizes['tokens']:,} in segments (each is read up to "
+        f"512), {sizes['question_tokens']:,} in questions ({source})",
     }
 
 

@@ -19,6 +19,7 @@ from recallbench.corpora.labelled_sets.set_name import is_set_name
 from recallbench.corpora.records import Haystack
 from recallbench.embedding.embedder import EmbeddingReport
 from recallbench.embedding.encoders import Role
+from recallbench.embedding.packs.record import PackRecord
 from recallbench.embedding.registry import recorded_encoder
 from recallbench.escaping.markdown import unformatted
 from recallbench.escaping.terminal import visible
@@ -33,7 +34,7 @@ from recallbench.results.costs import prices, quantities
 from recallbench.results.costs.quantities import EmbeddedPart
 from recallbench.results.folder import staged
 from recallbench.results.known_texts import row_texts
-from recallbench.results.latency import NO_OP
+from recallbench.results.latency import NO_OP, read_timings
 from recallbench.results.metrics import Metrics
 from recallbench.results.pipeline_part import PipelinePart
 from recallbench.results.result import open_result
@@ -68,6 +69,8 @@ class Circumstances:
     options: Options
     embedding: EmbeddingReport | None
     """The embedder's own report."""
+    pack: PackRecord | None = None
+    """The pack that the vectors are of."""
     embedded: Mapping[Role, EmbeddedPart] = field(default_factory=dict)
     """What embedding the segments and the questions took."""
     stages: Sequence[Mapping[str, Any]] = ()
@@ -114,7 +117,7 @@ def write(
         write_lines(staging / "timings.jsonl", _timings(retrieval))
         costs = None if whole.pipeline is None else stage_costs(staging, whole.pipeline, whole.retrieval.asked)
         returned = returned_rows(judge_calls(retrieval), [question.kind for question in questions])
-        run = ReportedRun(environment_document, retrieval.timings, costs, returned)
+        run = ReportedRun(environment_document, read_timings(staging, environment_document), costs, returned)
         write_lines(staging / "report.md", [render(whole, run)])
         if is_set_name(metrics.corpus.name):
             write_lines(staging / NAMES, document_names(named))
@@ -142,6 +145,7 @@ def _environment(
         "recallbench_version": recallbench.__version__,
         **stated_circumstances(circumstances.options, folder),
         "embedding": embedding.document() if embedding is not None else None,
+        **({environment.PACK: circumstances.pack.origin()} if circumstances.pack is not None else {}),
         "seconds": {name: round(seconds, 4) for name, seconds in retrieval.timings.phases.items()},
         "cold_queries": retrieval.timings.cold or "timed",
         "store_calls": retrieval.timings.undivided or "timed",

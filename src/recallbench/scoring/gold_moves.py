@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from recallbench.retrieval.record import Retrieval
 from recallbench.retrieval.stages.stage import Kind
@@ -12,7 +12,6 @@ from recallbench.scoring.stage_effects import stage_effects
 from recallbench.scoring.stage_lists import Positions, handed_by, stage_lists
 
 Way = Literal["promoted", "demoted", "lost"]
-WAYS: tuple[Way, ...] = get_args(Way)
 """Into the first k, out of them, and what fusion lost of the best leg."""
 
 

@@ -1,4 +1,4 @@
-"""The thresholds that teams commonly hold a retriever to."""
+"""Thresholds to begin with, which are no standard."""
 
 from __future__ import annotations
 

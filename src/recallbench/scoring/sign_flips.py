@@ -38,17 +38,12 @@ class Test:
     method: str
 
 
-def sign_flips(totals: Floats) -> Test:
-    """Test whether the sum of these totals, one per cluster, is further from 0 than under random signs.
+def sign_flip_tests(totals: Floats) -> list[Test]:
+    """Test, by column of (clusters x measures), whether the sum is further from 0 than under random signs.
 
-    Exact by enumeration where no more than 20 of them differ from 0 (flipping the others changes nothing), else
+    Exact by enumeration where no more than 20 totals differ from 0 (flipping the others changes nothing), else
     p = (b+1) / (B+1) over 9,999 random flips, seed 42.
     """
-    return sign_flip_tests(totals[:, None])[0]
-
-
-def sign_flip_tests(totals: Floats) -> list[Test]:
-    """Return one test per column of (clusters x measures)."""
     tests: list[Test | None] = [_exact(column[np.abs(column) > EQUAL], column) for column in totals.T]
     sampled = [i for i, test in enumerate(tests) if test is None]
     beyond = _count_beyond(totals[:, sampled]) if sampled else ()

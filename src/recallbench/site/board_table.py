@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from recallbench.compare.rules import BASELINE, Requirement
 from recallbench.escaping.sheet import csv_text
-from recallbench.reports.cells import figure, interval, milliseconds
+from recallbench.reports.cells import figure, interval, milliseconds, ten_digits
 from recallbench.reports.table import Table
 from recallbench.results.metrics import EstimatePart
 from recallbench.scoring.measures.measure import Measure
@@ -117,13 +117,13 @@ def board_sheet(board: Board, standings: Sequence[Standing], choices: SiteChoice
                     group.asked,
                     ADMITTED if audited else RESCORED,
                     entry.name,
-                    *(digits(value) for estimate in entry.estimates for value in _ends(estimate)),
+                    *(ten_digits(value) for estimate in entry.estimates for value in _ends(estimate)),
                     _count(entry),
                     "yes" if audited and standing.is_among_best(place) else "",
                     standing.fronts(entry),
-                    digits(entry.p95_ms),
-                    digits(entry.build_s),
-                    digits(entry.usd_per_1000),
+                    ten_digits(entry.p95_ms),
+                    ten_digits(entry.build_s),
+                    ten_digits(entry.usd_per_1000),
                     *map(_stated, (entry.store, entry.version, entry.pipeline, entry.embedder, entry.day)),
                     entry.verdict,
                     entry.content_sha256,
@@ -137,11 +137,6 @@ def board_sheet(board: Board, standings: Sequence[Standing], choices: SiteChoice
         row = ["", "", APART, each.place.name, *blank, links.folder(each.place.path) or "", "", each.reason]
         rows.append(row[: len(columns)])
     return csv_text([columns, *rows])
-
-
-def digits(value: float | None) -> str:
-    """Return a figure for a program: ten digits, nothing where there is none."""
-    return "" if value is None else f"{value:.10g}"
 
 
 def _ends(estimate: EstimatePart | None) -> tuple[float | None, float | None, float | None]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
+from recallbench.escaping.shell import command
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.site.index_page import summary
 from recallbench.site.making import INDEX, Site
@@ -17,6 +17,6 @@ def conclusion(made: Site, folder: Path) -> Conclusion:
         return Conclusion("Nothing was admitted, and the page says why", "", opened, tone="bad")
     happened = summary(made.board, len(made.studies)).removesuffix(".")
     if made.board.apart:
-        left_out = shlex.quote(str(made.board.apart[0].place.path))
-        return Conclusion(happened, "", f"{opened}; recallbench audit {left_out} tells more", tone="open")
+        audited = command("audit", made.board.apart[0].place.path)
+        return Conclusion(happened, "", f"{opened}; {audited} tells more", tone="open")
     return Conclusion(happened, "each result was audited before it was shown", opened)

@@ -109,7 +109,7 @@ class BM25Store(Store):
     def stored_bytes(self) -> Mapping[str, int]:
         for scope in self._growing or ():
             self._indexed(scope)
-        return {"weights": sum(index.bytes for index in self._scopes.values())}
+        return {"index of words": sum(index.bytes for index in self._scopes.values())}
 
     def close(self) -> None:
         self._scopes.clear()

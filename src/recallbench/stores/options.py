@@ -85,7 +85,7 @@ def read_assignments(texts: list[str]) -> dict[str, str]:
                 f"--set {text} can't be read",
                 expected="NAME=VALUE",
                 found=text,
-                remedy="`recallbench stores` lists the options of each store; a class of your own takes its parameters",
+                remedy="`recallbench stores NAME` lists the options of one; a class of your own takes its parameters",
             )
         if options.setdefault(name, value) != value:
             raise UsageError(f"--set {name} is given twice", expected="one value", found=value)

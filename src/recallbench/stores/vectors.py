@@ -1,4 +1,4 @@
-"""The checks of vectors that every store makes."""
+"""The checks that stores make of what they are filled with and asked: vectors, importances."""
 
 from __future__ import annotations
 
@@ -27,6 +27,17 @@ def checked_rows(items: Sequence[Item], vectors: Matrix | None, dims: int) -> Ma
         item = items[row]
         raise _incomparable(f"the vector of segment {item.id} (scope {item.scope})", fault)
     return vectors
+
+
+def check_importances(items: Sequence[Item]) -> None:
+    """Raise InputError for an item whose importance is none."""
+    for item in items:
+        if not 0 <= item.importance <= 1:
+            raise InputError(
+                f"segment {item.id} (scope {item.scope}) has an impossible importance",
+                expected="a number from 0 to 1",
+                found=str(item.importance),
+            )
 
 
 def checked_questions(queries: Sequence[Query], dims: int) -> Matrix:

@@ -10,7 +10,7 @@ import hashlib
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -94,16 +94,10 @@ class WordCounts:
         self._asked += len(rows)
         have = self._counts if self._asked <= FEW else self._sorted()
         counts = np.zeros((len(rows), until))
-        for word, row in rows.items():
-            number = np.uint64(word_number(word))
-            places: slice | npt.NDArray[np.intp]
-            if have.sorted:
-                places = slice(np.searchsorted(have.words, number), np.searchsorted(have.words, number, "right"))
-            else:
-                places = np.flatnonzero(have.words == number)
-            items = have.items[places]
-            within = int(np.searchsorted(items, until))
-            counts[row, items[:within]] = have.counts[places][:within]
+        numbers = np.array([word_number(word) for word in rows], np.uint64)
+        for row, (items, found) in enumerate(_of_each(have, numbers)):
+            within = len(items) if until >= len(self._lengths) else int(np.searchsorted(items, until))
+            counts[row, items[:within]] = found[:within]
         lengths = self._lengths[:until]
         mean = lengths.mean()
         if not mean:
@@ -119,3 +113,17 @@ class WordCounts:
             order = np.argsort(counts.words, kind="stable")
             self._counts = counts = _Counts(counts.words[order], counts.items[order], counts.counts[order], sorted=True)
         return counts
+
+
+def _of_each(
+    have: _Counts, words: npt.NDArray[np.uint64]
+) -> Iterator[tuple[npt.NDArray[np.int32], npt.NDArray[np.uint32]]]:
+    """Yield the items that have each word, and how often."""
+    if have.sorted:
+        begins, ends = np.searchsorted(have.words, words), np.searchsorted(have.words, words, "right")
+        for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+            yield have.items[begin:end], have.counts[begin:end]
+        return
+    for word in words:
+        places = np.flatnonzero(have.words == word)
+        yield have.items[places], have.counts[places]

@@ -33,7 +33,6 @@ from recallbench.stores.registry import variant_of
 from recallbench.studies.sizes import find_sizes
 
 MEASURES = ("recall_any@10", "recall_frac@10", "mrr@50")
-SEED = 42
 
 
 def growth(options: Options, factors: Sequence[int], distractors: Path | None, seed: int, progress: Progress) -> Growth:

@@ -132,9 +132,9 @@ def test_where_interval_and_p_disagree_the_line_says_which_decides_and_why() -> 
     two = (measured(RECALL, 0.1, p=0.03, p_holm=0.06, **apart), measured(MRR, 0, wins=0, losses=0, p=1, p_holm=1))
     line = why(*two)
     assert line.startswith("A and B can't be told apart: recall_any@10 +0.1000 (+0.0100 to +0.2000), ")
-    assert "; the interval excludes 0, yet p decides: it is corrected for 2 measures;" in line
+    assert "; the interval excludes 0, yet p decides: it is corrected for 2 tests;" in line
     other = why(measured(RECALL, 0.1), measured(MRR, 0.1, p=0.03, p_holm=0.06, **apart))
-    assert "; mrr@50: the interval excludes 0, yet p decides: it is corrected for 2 measures;" in other
+    assert "; mrr@50: the interval excludes 0, yet p decides: it is corrected for 2 tests;" in other
     assert "the interval excludes 0, yet p decides: so few questions differ that the least p is 0.0625;" in why(
         measured(RECALL, 0.1, p=0.0625, p_holm=0.0625, smallest_p=0.0625, **apart)
     )

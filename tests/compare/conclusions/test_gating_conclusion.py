@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from recallbench.compare.conclusions.fitting import detectable_words
 from recallbench.compare.conclusions.gating import conclude_gate, conclude_update
 from recallbench.compare.fitted.thresholds import Detectable
 from recallbench.reports.thresholds import REACHES, GateThreshold, Gating, counts
@@ -116,19 +115,19 @@ def test_the_line_stays_short() -> None:
 
 
 def test_stored_baselines() -> None:
-    assert str(conclude_update(["night"])) == (
+    assert str(conclude_update(["night"], "recallbench.toml")) == (
         "The baseline of night is stored; next: commit it, then: recallbench gate"
     )
-    assert str(conclude_update(["night", "day"])).startswith("The baselines of night, day are stored; ")
+    assert str(conclude_update(["night", "day"], "my gate.toml")) == (
+        "The baselines of night, day are stored; next: commit it, then: recallbench gate --config 'my gate.toml'"
+    )
 
 
 def test_what_so_many_questions_find() -> None:
     few = Detectable("recall_any@10", 0.8, 20, None, None)
-    assert (few.threshold, detectable_words(few)) == (
-        None, "20 questions can't prove any drop of recall_any@10, so that only floors are held",
-    )  # fmt: skip
+    assert (few.threshold, few.words) == (None, "20 questions can't tell any drop of recall_any@10 from chance")
     some = Detectable("recall_any@10", 0.8, 500, 12, 0.0412)
-    assert (some.threshold, detectable_words(some)) == (
+    assert (some.threshold, some.words) == (
         0.05,
         "500 questions in 12 clusters find a drop of recall_any@10 of 0.0412 or more four times in five",
     )

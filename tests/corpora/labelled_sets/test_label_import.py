@@ -29,9 +29,9 @@ def refusal(folder: Path, name: str, text: str) -> InputError:
 
 
 ROWS = [
-    {"query_id": "q1", "query": "Where?", "kind": "place", "relevant": ["a", "b"], "labelled_at": "2026-05-01"},
-    {"query_id": "q2", "query": 'Who, "exactly"?', "expected": "Ann; or Bob", "labelled_at": "2026-05-01"},
-    {"query_id": "q3", "query": "Nothing?", "kind": "abstention", "relevant": [], "labelled_at": "2026-05-01"},
+    {"query": "Where?", "kind": "place", "relevant": ["a", "b"], "labelled_at": "2026-05-01"},
+    {"query": 'Who, "exactly"?', "expected": "Ann; or Bob", "labelled_at": "2026-05-01"},
+    {"query": "Nothing?", "kind": "abstention", "relevant": [], "labelled_at": "2026-05-01"},
 ]
 
 
@@ -62,14 +62,14 @@ Nothing?;;;abstention
 @pytest.mark.parametrize(("name", "text"), TABLES.items())
 def test_each_form_of_a_table_gives_the_same_lines(tmp_path: Path, name: str, text: str) -> None:
     found = imported(tmp_path, name, text)
-    assert list(found.records) == ROWS
+    assert (list(found.records), list(found.records.values())) == (["q1", "q2", "q3"], ROWS)
     assert (found.judged, found.expecting, list(found.passed_over)) == (2, 1, [])
 
 
 def test_an_id_with_a_comma_is_found_whole_and_grades_are_kept(tmp_path: Path) -> None:
-    (record,) = imported(tmp_path, "t.csv", 'id,question,relevant\nx1,Where?,"c, d"\n').records
+    (record,) = imported(tmp_path, "t.csv", 'id,question,relevant\nx1,Where?,"c, d"\n').records.values()
     assert (record["query_id"], record["relevant"]) == ("x1", ["c, d"])
-    (record,) = imported(tmp_path, "t.jsonl", '{"query": "Where?", "relevant": {"a": 2, "b": 0}}\n').records
+    (record,) = imported(tmp_path, "t.jsonl", '{"query": "Where?", "relevant": {"a": 2, "b": 0}}\n').records.values()
     assert record["relevant"] == {"a": 2.0, "b": 0.0}
 
 
@@ -105,18 +105,18 @@ def test_a_table_that_grew_adds_what_is_new(tmp_path: Path) -> None:
     book = LabelBook(tmp_path)
     book.append(UnlabelledQuery("q3", "By hand?"), {"a": 1.0}, DAY)
     first = "question,answer,relevant\nWhere?,,a;b\nWho?,Ann,\n"
-    book.add_all(imported(tmp_path, "t.csv", first).records)
+    book.add_all(imported(tmp_path, "t.csv", first).records.values())
     before = book.path.read_bytes()
     again = imported(tmp_path, "t.csv", first)
-    assert (again.records, again.replaced, again.skipped, again.judged, again.expecting) == ([], {}, 2, 1, 1)
+    assert (again.records, again.replaced, again.skipped, again.judged, again.expecting) == ({}, {}, 2, 1, 1)
     # Another order of ids and other blanks are the same; a row that stands there twice is one.
     grown = "question,answer,relevant\nNew?,,b\n Where? ,,b|a\nWho?,Ann,\nNew?,,b\nBy hand?,,a\n"
     found = imported(tmp_path, "t.csv", grown)
-    assert [(row["query_id"], row["query"]) for row in found.records] == [("q4", "New?")]
+    assert [(id, row["query"]) for id, row in found.records.items()] == [("q4", "New?")]
     assert found.skipped == 4
-    book.add_all(found.records, found.replaced)
+    book.add_all(found.records.values(), found.replaced)
     assert book.path.read_bytes().startswith(before)
-    assert list(book.records()) == ["q3", "q1", "q2", "q4"]
+    assert list(book.records()) == ["q3", "q2", "q3-2", "q4"]
 
 
 CHANGED = 'id,question,answer,relevant\nq1,Where?,,b\n,"Who, ""exactly""?",Ben,\nq3,Nothing at all?,here,\n'
@@ -124,7 +124,7 @@ CHANGED = 'id,question,answer,relevant\nq1,Where?,,b\n,"Who, ""exactly""?",Ben,\
 
 def test_a_changed_row_is_refused_by_name_and_takes_its_place_with_replace(tmp_path: Path) -> None:
     book = LabelBook(tmp_path)
-    book.add_all(imported(tmp_path, "t.csv", TABLES["t.csv"]).records)
+    book.add_all(imported(tmp_path, "t.csv", TABLES["t.csv"]).records.values())
     book.append(UnlabelledQuery("own", "By hand?"), {"a": 1.0}, DAY)
     error = refusal(tmp_path, "t.csv", CHANGED)
     assert error.found.splitlines() == [
@@ -135,12 +135,12 @@ def test_a_changed_row_is_refused_by_name_and_takes_its_place_with_replace(tmp_p
     assert error.remedy == "mend these lines, then import again; --replace takes rows that differ from what is there"
     by_hand = book.path.read_bytes().splitlines()[3]
     found = imported(tmp_path, "t.csv", CHANGED, replace=True)
-    assert (found.records, list(found.replaced), found.skipped) == ([], ["q1", "q2", "q3"], 0)
-    book.add_all(found.records, found.replaced)
+    assert (found.records, list(found.replaced), found.skipped) == ({}, ["q1", "q2", "q3"], 0)
+    book.add_all(found.records.values(), found.replaced)
     assert book.path.read_bytes().splitlines()[3] == by_hand
     assert list(book.records().values())[:3] == [
         {"query_id": "q1", "query": "Where?", "relevant": ["b"], "labelled_at": "2026-05-01"},
-        {"query_id": "q2", "query": 'Who, "exactly"?', "expected": "Ben", "labelled_at": "2026-05-01"},
+        {"query": 'Who, "exactly"?', "expected": "Ben", "labelled_at": "2026-05-01"},
         {"query_id": "q3", "query": "Nothing at all?", "expected": "here", "labelled_at": "2026-05-01"},
     ]
     assert imported(tmp_path, "t.csv", CHANGED).skipped == 3
@@ -148,7 +148,7 @@ def test_a_changed_row_is_refused_by_name_and_takes_its_place_with_replace(tmp_p
 
 def test_two_rows_of_one_question_and_an_id_of_two_are_refused_also_with_replace(tmp_path: Path) -> None:
     book = LabelBook(tmp_path)
-    book.add_all(imported(tmp_path, "t.csv", TABLES["t.csv"]).records)
+    book.add_all(imported(tmp_path, "t.csv", TABLES["t.csv"]).records.values())
     file = tmp_path / "t.csv"
     file.write_text("id,question,relevant\nq1,Where?,b\n,Where?,a\nq2,Where?,a\nq9,Nothing?,a\n")
     with pytest.raises(InputError) as raised:
@@ -168,14 +168,14 @@ def test_a_line_that_calls_its_id_otherwise_is_known_by_it(tmp_path: Path) -> No
     book.path.write_text('{"_id": "x", "query": "Where?", "relevant": ["a"]}\n')
     assert imported(tmp_path, "t.csv", "id,question,relevant\nx,Where?,a\n").skipped == 1
     found = imported(tmp_path, "t.csv", "id,question,relevant\nx,Where?,b\n", replace=True)
-    book.add_all(found.records, found.replaced)
+    book.add_all(found.records.values(), found.replaced)
     assert [(id, line["relevant"]) for id, line in book.records().items()] == [("x", ["b"])]
     assert len(book.path.read_text().splitlines()) == 1
 
 
 def test_a_book_that_was_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
     book = LabelBook(tmp_path)
-    book.add_all(imported(tmp_path, "t.csv", TABLES["t.csv"]).records)
+    book.add_all(imported(tmp_path, "t.csv", TABLES["t.csv"]).records.values())
     before = book.path.read_bytes()
     with pytest.raises(InputError, match="was changed meanwhile"):
         book.add_all([{"query": "new"}], {"q1": {"query": "else"}, "gone": {"query": "else"}})
@@ -217,4 +217,4 @@ def test_the_last_label_can_be_taken_back_and_no_other(tmp_path: Path) -> None:
     book.take_back(second)
     assert book.path.read_bytes() == kept
     book.take_back(first)
-    assert book.labelled() == frozenset()
+    assert book.records() == {}

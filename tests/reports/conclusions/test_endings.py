@@ -46,33 +46,42 @@ def test_downloads() -> None:
 
 
 @pytest.mark.parametrize(
-    ("now", "every", "left", "line"),
+    ("now", "every", "left", "begun", "line"),
     [
-        (3, 5, 0, "3 queries labelled in team/gold.jsonl, 5 in all; next: recallbench evaluate team"),
+        (3, 5, 0, 0, "3 queries labelled in team/gold.jsonl, 5 in all; next: recallbench evaluate team"),
         (
-            *(1, 1, 2),
+            *(1, 1, 2, 0),
             "1 query labelled in team/gold.jsonl, 1 in all; 2 wait; "
             "next: recallbench label team --query 'cat?' goes on",
         ),
         (
-            0,
-            0,
-            2,
+            *(0, 0, 2, 0),
             "0 queries labelled in team/gold.jsonl, 0 in all; next: recallbench label team --query 'cat?' goes on",
+        ),
+        (
+            *(0, 0, 2, 1),
+            "0 queries labelled in team/gold.jsonl, 0 in all; 2 wait, 1 of them begun, its labels saved; "
+            "next: recallbench label team --query 'cat?' goes on",
+        ),
+        (
+            *(1, 1, 3, 2),
+            "1 query labelled in team/gold.jsonl, 1 in all; 3 wait, 2 of them begun, their labels saved; "
+            "next: recallbench label team --query 'cat?' goes on",
         ),
     ],
 )
-def test_labels(now: int, every: int, left: int, line: str) -> None:
-    assert str(labelled("team", "team/gold.jsonl", now, every, left, "recallbench label team --query 'cat?'")) == line
+def test_labels(now: int, every: int, left: int, begun: int, line: str) -> None:
+    again = "recallbench label team --query 'cat?'"
+    assert str(labelled("team", "team/gold.jsonl", now, every, left, begun, again)) == line
 
 
 def test_labels_that_were_interrupted() -> None:
-    told = labelled("team", "gold.jsonl", 2, 5, 3, "recallbench label team")
+    told = labelled("team", "gold.jsonl", 2, 5, 3, 0, "recallbench label team")
     assert str(interrupted(told, 5, "what was open is not")) == (
         "2 queries labelled in gold.jsonl, 5 in all; all of them are saved; what was open is not; "
         "next: recallbench label team goes on"
     )
-    told = labelled("team", "gold.jsonl", 0, 0, 0, "recallbench label team")
+    told = labelled("team", "gold.jsonl", 0, 0, 0, 0, "recallbench label team")
     assert interrupted(told, 0, "") == told
 
 
@@ -176,7 +185,7 @@ def test_the_lines_stay_short() -> None:
         for n in range(200)
     )
     again = f"recallbench label {folder} --queries questions.txt"
-    left = labelled(folder, book, 120, 240, 1982, again)
+    left = labelled(folder, book, 120, 240, 1982, 1, again)
     unit = costs.UnitPart.model_construct(
         what="1,000 queries", running=0.0000123, whole=0.0000456, unpriced=["tokens of prompts", "tokens of answers"]
     )  # fmt: skip

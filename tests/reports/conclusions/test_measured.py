@@ -232,6 +232,8 @@ def test_who_is_told_the_labels() -> None:
         ("locomo", "nothing of this name"),
         ("canary-locomo", "pgmnemo"),
         ("realtalk", "pgvector"),
+        ("locomo", "bm25"),
+        ("longmemeval", "exact"),
         ("labelled/kb@" + "0" * 64, "bm25"),
     ):
         assert not may_be_labelled(corpus, store), (corpus, store)

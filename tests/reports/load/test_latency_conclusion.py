@@ -261,8 +261,17 @@ def test_the_line_stays_short(changed: dict[str, Any], differences: list[dict[st
 
 def test_levels_that_an_interruption_left_are_said_to_be_all() -> None:
     found = conclusion(study([level(1, 700.0)], finished=False, why_ended="interrupted", saturation=[]))
-    assert str(found) == f"Ended early (interrupted); the levels above are whole; next: measure the rest: {AGAIN}"
+    assert str(found) == (
+        f"Ended early (interrupted); what was measured until then is whole; next: measure the rest: {AGAIN}"
+    )
     assert found.tone == "open"
+
+
+def test_a_server_that_takes_no_more_clients_is_said_to() -> None:
+    why = "the server takes no 8 of them: too many clients"
+    few = [{"side": "A", "size": 1, "clients": 4, "rate": 9.0, "reached": False, "why_alone": "", "why_no_more": why}]
+    found = conclusion(study([level(1, None)], saturation=few))
+    assert found.happened == f"The store gives 9 answers a second to 4 clients, {why}"
 
 
 def test_the_next_command_is_made_of_what_was_typed() -> None:

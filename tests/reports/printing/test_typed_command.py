@@ -42,3 +42,26 @@ def test_a_login_and_a_password_are_masked_before_they_are_quoted() -> None:
     assert "hidden" not in again
     assert again.startswith("recallbench grow --set ")
     assert "host/x" in again
+
+
+def test_the_form_of_what_is_printed_is_left_out() -> None:
+    command = TypedCommand.read(
+        ("recallbench", "score"), ("--format", "csv", "a", "--json", "--format=html"), {"--format"}
+    )
+    assert command.again() == "recallbench score a"
+
+
+def test_the_value_of_an_option_becomes_an_argument() -> None:
+    words = ("--run", "my run.json", "--gold=g;d", "--k", "3")
+    command = TypedCommand.read(("recallbench", "evaluate"), words, {"--run", "--gold", "--k"}).named("score")
+    assert command.with_argument("--run").again() == "recallbench score 'my run.json' '--gold=g;d' --k 3"
+    assert command.with_argument("--gold").again() == "recallbench score --run 'my run.json' 'g;d' --k 3"
+
+
+def test_of_an_option_that_is_repeated_some_values_are_kept() -> None:
+    words = ("team", "--query", "A dog?", "--query=A cat?", "-q", "--query", "password=my own")
+    command = TypedCommand.read(("recallbench", "label"), words, {"--query"})
+    assert command.with_values("--query", {"A cat?"}).again() == "recallbench label team --query 'A cat?' -q"
+    masked = command.with_values("--query", {"password=my own"}).again()
+    assert masked.startswith("recallbench label team -q --query ")
+    assert "my own" not in masked

@@ -136,8 +136,8 @@ BUSY = {
         (
             swept(point(answers_sha256="a"), point("p2"), point("baseline", answers_sha256="a"),
                   choice=choice(gain=0.0, gain_low=None, gain_high=None)),
-            f"No point is seen better than the baseline: {WORTH}; {SHOWN}; next: hold it in CI: recallbench gate "
-            "RESULT --init",
+            f"No point is seen better than the baseline: {WORTH}; {SHOWN}; next: recallbench run "
+            "locomo --store pgvector --set ef_search=40",
             "good",
         ),
         (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -174,20 +175,22 @@ def test_an_answer_that_can_not_be_used_is_paid_for_three_times_at_most(server: 
 def test_an_endpoint_that_hangs_has_its_seconds_for_each_question_until_it_is_given_up(
     server: ChatServer, tmp_path: Path
 ) -> None:
-    server.says = lambda asked: lambda handler: time.sleep(0.4)
+    over = threading.Event()
+    server.says = lambda asked: lambda handler: over.wait(60)
     told: list[str] = []
-    chat = client(server, tmp_path, seconds=0.1, note=told.append)
+    chat = client(server, tmp_path, seconds=0.5, give_up=2, note=told.append)
     refusals = []
-    for number in range(7):
+    for number in range(4):
         with pytest.raises((InputError, Blocked)) as refused:
             chat.ask([{"role": "user", "content": str(number)}], f"answering q{number}")
         refusals.append(refused.value)
-    assert refusals[4].expected == "an answer within 0.1 s"
-    assert refusals[4].remedy == "mend the server, or allow more `seconds`"
-    assert refusals[5].problem == f"{server.address}#{MODEL} was given up, and not asked while answering q5"
-    assert "found no answer to 5 requests in a row, the last: none" in refusals[5].brief
-    assert (len(server.asked), len(told)) == (5, 1)
-    assert chat.settings()["given up"] == "after 5 requests in a row without an answer; 2 more were not sent"
+    over.set()
+    assert refusals[1].expected == "an answer within 0.5 s"
+    assert refusals[1].remedy == "mend the server, or allow more `seconds`"
+    assert refusals[2].problem == f"{server.address}#{MODEL} was given up, and not asked while answering q2"
+    assert "found no answer to 2 requests in a row, the last: none" in refusals[2].brief
+    assert (server.asked, len(told)) == (["0", "1"], 1)
+    assert chat.settings()["given up"] == "after 2 requests in a row without an answer; 2 more were not sent"
 
 
 def test_an_endpoint_that_answers_nonsense_is_there_and_not_given_up(server: ChatServer, tmp_path: Path) -> None:

@@ -90,6 +90,7 @@ def test_what_can_not_be_is_refused(stages: list[dict[str, Any]], problem: str, 
         ("stage = 3", "has no stages"),
         ("[stages]\n", ": a pipeline has no `stages`"),
         ("[[stage]", "is no TOML"),
+        ("a = " + "[" * 20_000, "is no TOML"),
         (None, "can't be read"),
     ],
 )

@@ -77,12 +77,6 @@ def test_six_clusters_have_one_flip_to_spend_at_the_last_look() -> None:
     assert found.told_apart == race(values, clusters, looks=1).told_apart
 
 
-@pytest.mark.parametrize(("clusters", "look"), [(5, None), (6, 10), (7, 4), (10, 1), (20, 1)])
-def test_few_clusters_can_drop_nothing_early(clusters: int, look: int | None) -> None:
-    # .05 of 16, 32, 64, 512 and 10,000 flips are 0, 1, 3, 25 and 500, spent over ten looks.
-    assert Race(2, 200, [f"c{i % clusters}" for i in range(200)]).first_look == look
-
-
 def test_a_margin_keeps_points_that_are_worse_by_less() -> None:
     values = np.ones((3, 130))
     values[1, ::10] = 0  # .1 below, in every cluster alike
@@ -102,14 +96,6 @@ def test_what_may_lie_on_the_front_stays_where_prices_are_given() -> None:
     assert [(d.point, d.leader) for d in going.raced().dropped] == [(2, 0)]
     with pytest.raises(ValueError, match="prices of"):
         Race(3, 10, clusters, looks=1).add(values, np.ones((1, 2)))
-
-
-def test_a_point_that_misses_a_gate_drops_no_other() -> None:
-    values = np.stack([np.ones(10), np.full(10, 0.5), np.full(10, 0.5)])
-    going = Race(3, 10, looks=1)
-    going.withdraw(0)
-    assert going.add(values[1:]) == ()
-    assert (going.alive, going.raced().withdrawn) == ((1, 2), (0,))
 
 
 def test_points_that_are_alike_stay() -> None:

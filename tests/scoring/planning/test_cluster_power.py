@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from recallbench.scoring.planning.cluster_power import ClusterPower, seen
-from recallbench.scoring.sign_flips import sign_flips
+from recallbench.scoring.sign_flips import sign_flip_tests
 
 
 @pytest.mark.parametrize("clusters", [2, 5, 6, 7, 9, 12])
 def test_it_decides_as_the_sign_flips_do(clusters: int) -> None:
     totals = np.rint(np.random.default_rng(3).normal(2.0, 2.5, (200, clusters)))
-    expected = [bool(sign_flips(row).p <= 0.05 and row.sum() > 0) for row in totals]
+    tests = sign_flip_tests(totals.T)
+    expected = [bool(test.p <= 0.05 and row.sum() > 0) for test, row in zip(tests, totals, strict=True)]
     assert seen(totals).tolist() == expected
     assert any(expected) == (clusters >= 6)
 

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from recallbench.scoring.paired import paired
 from recallbench.scoring.planning.detectable import (
@@ -20,6 +19,8 @@ from recallbench.scoring.planning.detectable import (
 
 def exact_power(n: int, differing: float, drop: float) -> float:
     """Return how often the exact test of pairs finds the drop at p <= .05, by every count of changed questions."""
+    from scipy.stats import binom
+
     lost, gained = differing / 2 + drop, differing / 2
     power = 0.0
     for changed in range(n + 1):

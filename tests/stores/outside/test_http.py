@@ -240,10 +240,7 @@ def test_a_request_that_fails_at_first_is_sent_again(script: Scripted, fault: ob
         ((401, {}, {}), Blocked, "status 401"),
     ],
 )
-def test_a_request_that_keeps_failing_ends_the_run(
-    script: Scripted, monkeypatch, fault: object, kind: type, complaint: str
-) -> None:
-    monkeypatch.setattr("recallbench.web_json.FIRST_PAUSE", 0.001)
+def test_a_request_that_keeps_failing_ends_the_run(script: Scripted, fault: object, kind: type, complaint: str) -> None:
     script.answer = lambda path, body: fault if path == "/search" else {}
     store = opened(script)
     with pytest.raises(kind) as caught:

@@ -44,6 +44,7 @@ def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         ("", "", ""),
         ('[1, "a"]', [1, "a"], '[1, "a"]'),
         ("2026-03-01", date(2026, 3, 1), "2026-03-01"),
+        ("[" * 5_000, "[" * 5_000, f"{'[' * 59}… (sha256 dd30fcf2aa5c)"),
         ("1\nother = 2", "1\nother = 2", "1\\nother = 2"),
         ("<b>a < b", "<b>a < b", "\\x3cb>a < b"),
         ("word " * 50, "word " * 50, f"{'word ' * 11}word… (sha256 3a0a356c44b6)"),

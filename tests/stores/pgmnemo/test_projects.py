@@ -61,14 +61,14 @@ def test_rows_of_a_dead_run_go_and_those_of_a_living_one_stay(dsn: str, session)
         assert left(other) == [(OURS_0 + 5, "recallbench-0")]
 
 
-def test_somebody_s_own_lessons_are_neither_used_nor_removed(session) -> None:
+def test_somebody_s_own_lessons_are_neither_used_nor_removed(dsn: str, session) -> None:
     session.execute(ROW, (OURS_0 + 99_999, "nightly"))
     session.execute(ROW, (OURS_1, None))
     session.execute(ROW, (3, "recallbench-2"))
     assert claim_projects(session) == Projects(2)
     others = [(3, "recallbench-2"), (OURS_0 + 99_999, "nightly"), (OURS_1, None)]
     assert left(session) == others
-    with psycopg.connect(session.info.dsn, autocommit=True) as other:
+    with psycopg.connect(dsn, autocommit=True) as other:
         # Nobody holds a lock on the ranges that were passed over.
         locks = other.execute(
             """SELECT objid::int FROM pg_locks l JOIN pg_database d ON d.oid = l.database

@@ -109,13 +109,10 @@ def test_a_small_ef_search_loses_rows_until_the_index_is_scanned_on(opened, trut
     lengths = list(map(len, found(store, 50)))
     assert max(lengths) <= 10
     assert sum(lengths) < 20 * 10  # three of four rows lie in other scopes
-    store.search_otherwise(COSINE | {"index": "hnsw", "ef_search": "10", "iterative_scan": "relaxed_order"})
-    assert store.settings()["hnsw.iterative_scan"] == "relaxed_order"
-    assert list(map(len, found(store, 50))) == [50] * 20
-    store.search_otherwise(COSINE | {"index": "hnsw", "ef_search": "400"})
-    assert found(store, 50) == truth
-    with pytest.raises(UsageError, match="can't be another one"):
-        store.search_otherwise(COSINE | {"index": "hnsw", "m": "8"})
+    scanned_on = opened(index="hnsw", ef_search="10", iterative_scan="relaxed_order")
+    assert scanned_on.settings()["hnsw.iterative_scan"] == "relaxed_order"
+    assert list(map(len, found(scanned_on, 50))) == [50] * 20
+    assert found(opened(index="hnsw", ef_search="400"), 50) == truth
 
 
 def test_candidates_of_bits_cap_what_is_scored_again(opened, truth) -> None:

@@ -133,9 +133,9 @@ def test_a_version_that_fails_to_install_leaves_no_database(server: str) -> None
 
 
 def test_a_role_without_the_rights_gets_a_remedy(server: str, session: psycopg.Connection) -> None:
-    session.execute("CREATE ROLE plain LOGIN")
+    session.execute("CREATE ROLE plain LOGIN PASSWORD 'of-the-role'")
     try:
-        dsn = make_conninfo(server, user="plain")
+        dsn = make_conninfo(server, user="plain", password="of-the-role")
         with pytest.raises(Blocked) as caught, database_with(dsn, "pgmnemo", "1.0"):
             pass
         assert not isinstance(caught.value, NotInstalled)
@@ -220,10 +220,10 @@ def test_a_database_that_only_has_such_a_name_stays(server: str, session: psycop
 
 
 def test_a_database_of_another_role_stays(server: str, session: psycopg.Connection) -> None:
-    session.execute("CREATE ROLE stranger LOGIN CREATEDB")
+    session.execute("CREATE ROLE stranger LOGIN CREATEDB PASSWORD 'of-the-role'")
     session.execute(f"CREATE DATABASE recallbench_version_5 CONNECTION LIMIT {MARK}")
     try:
-        with psycopg.connect(make_conninfo(server, user="stranger"), autocommit=True) as other:
+        with psycopg.connect(make_conninfo(server, user="stranger", password="of-the-role"), autocommit=True) as other:
             assert sweep(other) == []
         assert sweep(session) == ["recallbench_version_5"]
     finally:

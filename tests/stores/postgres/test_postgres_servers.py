@@ -40,23 +40,20 @@ def altered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Install]:
     shutil.rmtree(folder)
 
 
-def test_a_server_without_pgvector_blocks(altered: Install) -> None:
-    for file in (altered.share / "extension").glob("vector*"):
-        file.unlink()
+def test_a_server_whose_pgvector_is_incomplete_or_missing_blocks(altered: Install) -> None:
+    next(altered.root.rglob("vector.so")).unlink()
     with EmbeddedServer(install=altered) as server:
+        with pytest.raises(Blocked, match="not complete") as caught:
+            PgvectorStore(server.dsn).prepare(3)
+        assert "again" in caught.value.remedy
+        for file in (altered.share / "extension").glob("vector*"):
+            file.unlink()
         with pytest.raises(Blocked, match="lacks pgvector") as caught:
             PgvectorStore(server.dsn).prepare(3)
         assert "no pgvector" in caught.value.found
         assert "install pgvector" in caught.value.remedy
         status = store_status("pgvector", server.dsn, {})
         assert (status.ready, "lacks pgvector" in status.detail) == (False, True)
-
-
-def test_a_server_whose_pgvector_is_incomplete_blocks(altered: Install) -> None:
-    next(altered.root.rglob("vector.so")).unlink()
-    with EmbeddedServer(install=altered) as server, pytest.raises(Blocked, match="not complete") as caught:
-        PgvectorStore(server.dsn).prepare(3)
-    assert "again" in caught.value.remedy
 
 
 def test_a_server_with_an_old_pgvector_blocks(altered: Install) -> None:
@@ -116,8 +113,8 @@ def test_a_database_that_is_not_utf8_blocks(dsn: str) -> None:
 def test_a_role_without_rights_blocks(dsn: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("CREATE DATABASE guarded")
-        connection.execute("CREATE ROLE guest LOGIN")
-        guest = make_conninfo(dsn, dbname="guarded", user="guest")
+        connection.execute("CREATE ROLE guest LOGIN PASSWORD 'of-the-role'")
+        guest = make_conninfo(dsn, dbname="guarded", user="guest", password="of-the-role")
         owner = make_conninfo(dsn, dbname="guarded")
         try:
             # As pgvector ships it, a role needs the right to create in the database for the extension as well.

@@ -79,11 +79,11 @@ def test_a_schema_that_only_looks_like_a_runs_stays(dsn: str, session) -> None:
 
 
 def test_a_schema_of_another_role_stays(dsn: str, session) -> None:
-    session.execute("CREATE ROLE stranger LOGIN")
+    session.execute("CREATE ROLE stranger LOGIN PASSWORD 'of-the-role'")
     session.execute("CREATE SCHEMA recallbench_00000001")
     session.execute(f"COMMENT ON SCHEMA recallbench_00000001 IS '{MARKER}'")
     try:
-        with psycopg.connect(make_conninfo(dsn, user="stranger"), autocommit=True) as other:
+        with psycopg.connect(make_conninfo(dsn, user="stranger", password="of-the-role"), autocommit=True) as other:
             assert sweep(other) == []
         assert sweep(session) == ["recallbench_00000001"]
     finally:

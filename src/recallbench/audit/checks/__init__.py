@@ -11,6 +11,7 @@ from recallbench.audit.checks import (
     folder,
     frozen,
     options,
+    pack,
     pipeline,
     ranges,
     rankings,
@@ -69,6 +70,8 @@ CHECKS: tuple[Examination, ...] = (
 )
 OF_A_PIPELINE: tuple[Examination, ...] = (pipeline.PIPELINE, stages.LISTS, stages.EFFECTS, answers.ANSWERS)
 """Checked where a result has a pipeline, or has to have one (RB-OPTIONS)."""
+OF_A_PACK: tuple[Examination, ...] = (pack.PACK,)
+"""Checked where a result's vectors are of a pack."""
 OF_THE_STATIC_CONTROL: tuple[Examination, ...] = (static_control.STATIC, static_control.FIGURES)
 """Checked where a result has a static control, or has to have one (RB-OPTIONS)."""
 ON_DEMAND: tuple[Examination, ...] = (exports.CONTROL_AGAIN,)

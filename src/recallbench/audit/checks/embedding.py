@@ -20,6 +20,7 @@ from recallbench.embedding.registry import form_of
 from recallbench.embedding.spot_check import ROWS_CHECKED
 from recallbench.embedding.vector_agreement import COSINE
 from recallbench.embedding.vector_cache import UNRECORDED
+from recallbench.results.environment import PACK as FIELD
 from recallbench.results.metrics import EmbedderPart, ExposurePart
 
 _REPORT = TypeAdapter(EmbeddingReport)
@@ -47,9 +48,11 @@ def embedding(subject: AuditSubject) -> Finding:
         *_counts(report, exposure),
         *_engine(report, embedder),
         *_computed(report, embedder, subject.environment),
-        *_reused_vectors(report, stated, _agreed(embedder), unchecked=bool(subject.deviations)),
+        *_reused_vectors(report, stated, _agreed(embedder), unchecked=bool(subject.deviations) or bool(embedder.pack)),
         *_texts(subject, report),
     ]
+    if embedder.pack is None and (report.packed or FIELD in subject.environment):
+        problems.append("vectors of a pack, which metrics.json does not name")
     problems += [f"embedding.{name}, which no run writes" for name in sorted(stated.keys() - _KEYS)]
     return pass_unless(
         problems, f"{report.distinct} distinct texts, as the dataset has them, and counts that fit each other"
@@ -88,8 +91,10 @@ def _engine(report: EmbeddingReport, embedder: EmbedderPart) -> Iterator[str]:
         yield f"the proof {report.proof}, and vectors of {backend}"
     if report.proof == "failed" and not report.notes:
         yield "the proof failed, and no note says how"
-    if openvino and not equal and _run_anew(report):
-        yield f"{_run_anew(report)} texts embedded with OpenVINO, and the proof {report.proof}"
+    # Vectors of a pack are compared with those of whatever runs here.
+    anew = report.computed if embedder.pack is not None else _run_anew(report)
+    if openvino and not equal and anew:
+        yield f"{anew} texts embedded with OpenVINO, and the proof {report.proof}"
 
 
 def _run_anew(report: EmbeddingReport) -> int:

@@ -28,9 +28,14 @@ def clarifications(subject: AuditSubject) -> Finding:
 
 
 def applied_clarifications(subject: AuditSubject) -> Finding:
-    embedder = subject.metrics.embedder.name if subject.metrics.embedder else None
+    embedder = subject.metrics.embedder
     expected = applied(
-        subject.rules, subject.corpus, subject.dataset.corpus.clarifications, subject.metrics.store.name, embedder
+        subject.rules,
+        subject.corpus,
+        subject.dataset.corpus.clarifications,
+        subject.metrics.store.name,
+        embedder.name if embedder else None,
+        packed=embedder is not None and embedder.pack is not None,
     )
     stated = subject.metrics.protocol.clarifications
     if subject.metrics.protocol.clarifications_sha256 != subject.rules.clarifications_sha256:

@@ -8,32 +8,20 @@ from recallbench.audit.declared import recorded_legs, recorded_options
 from recallbench.audit.examination import Examination, pass_unless
 from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
-from recallbench.embedding.encoders import ENCODERS
-from recallbench.embedding.fingerprint import (
-    FIRST_USE,
-    fingerprint_digest,
-    pinned_hashes,
-    source_facts,
-    treatment_facts,
-)
-from recallbench.embedding.forms.form import EncoderForm
-from recallbench.embedding.hashing import HashEmbedder
-from recallbench.embedding.registry import form_of, recorded_encoder
-from recallbench.errors import UsageError
+from recallbench.embedding.fingerprint import fingerprint_digest
+from recallbench.embedding.forms.known_facts import contradictions as encoder_contradictions
+from recallbench.embedding.registry import form_of
 from recallbench.escaping.markdown import FORMATTING
 from recallbench.escaping.terminal import hidden, visible
 from recallbench.reading import document, lines, parsed
 from recallbench.reports.reproduction import JSON_NAME
 from recallbench.results import latency, manifest, rows
-from recallbench.results.metrics import EmbedderPart
 from recallbench.scoring.editions import FIRST
 from recallbench.stores.registry import find_store
 from recallbench.stores.statement import StoreRecord, contradictions
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _RELEASE = re.compile(r"[0-9]+(\.[0-9]+)+\S*")
-_ABSENT = "\0"
-"""Takes the place of a fact that is not stated: no pattern has it."""
 SHOWN = 60
 """Characters shown of a refused text."""
 _OF_THE_SET = (
@@ -110,50 +98,8 @@ def _embedder(subject: AuditSubject) -> Iterator[str]:
     registered = subject.corpus.embedder if subject.corpus.name in subject.rules.corpora else ""
     if stated.canonical != registered:
         yield f"{stated.canonical or 'none'} as canonical embedder, the protocol has {registered}"
-    if stated.name == HashEmbedder.name:
-        expected: Mapping[str, str] = HashEmbedder().fingerprint
-        optional: set[str] = set()
-    elif stated.name in ENCODERS:
-        spec = ENCODERS[stated.name]
-        asked = recorded_options(subject).get("max_tokens")
-        if isinstance(asked, int) and 0 < asked <= spec.most_tokens:
-            spec = spec.with_length(asked)
-        pinned = {name: pin for name, pin in pinned_hashes(spec).items() if pin and name in stated.fingerprint}
-        expected = {**source_facts(spec), **treatment_facts(spec), **pinned}
-        optional = {"backend", FIRST_USE, *pinned_hashes(spec)}
-    elif form := form_of(stated.name):
-        yield from _facts_of_own(form, stated)
-        return
-    else:
-        yield f"an embedder called {stated.name}, which this release does not know"
-        return
-    yield from (
-        f"fingerprint {name} {stated.fingerprint.get(name)}, {stated.name} has {value}"
-        for name, value in expected.items()
-        if stated.fingerprint.get(name) != value
-    )
-    unknown = sorted(stated.fingerprint.keys() - expected.keys() - optional)
-    yield from (f"fingerprint {name}, which {stated.name} never has" for name in unknown)
-
-
-def _facts_of_own(form: EncoderForm, stated: EmbedderPart) -> Iterator[str]:
-    """Yield what the fingerprint of one's own encoder states otherwise than any of its form does."""
-    if _recorded_otherwise(stated.name):
-        yield f"an embedder called {stated.name}, which is not typed {form.typed}"
-    for name, pattern in form.facts.items():
-        if not re.fullmatch(pattern, stated.fingerprint.get(name, _ABSENT)):
-            yield f"fingerprint {name} {stated.fingerprint.get(name)}, {form.typed} has {pattern}"
-    for name, value in stated.fingerprint.items():
-        known = [pattern for names, pattern in form.further.items() if re.fullmatch(names, name)]
-        if name not in form.facts and not any(re.fullmatch(pattern, value) for pattern in known):
-            yield f"fingerprint {name} {value[:SHOWN]}, which {form.typed} never has"
-
-
-def _recorded_otherwise(name: str) -> bool:
-    try:
-        return recorded_encoder(name) != name
-    except UsageError:
-        return True
+    asked = recorded_options(subject).get("max_tokens")
+    yield from encoder_contradictions(stated.name, stated.fingerprint, form_of(stated.name), asked)
 
 
 def _strings(subject: AuditSubject) -> Iterator[str]:

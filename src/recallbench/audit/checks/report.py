@@ -13,15 +13,15 @@ from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.escaping.markdown import inline
 from recallbench.escaping.terminal import hidden
 from recallbench.escaping.web import html
-from recallbench.reading import lines, objects
-from recallbench.reports.report import CIRCUMSTANCES, ReportedRun, render, render_without_sentence
+from recallbench.reading import lines
+from recallbench.reports.circumstances.section import CIRCUMSTANCES
+from recallbench.reports.report import ReportedRun, render, render_without_sentence
 from recallbench.reports.result_page import PAGE, page_of
 from recallbench.reports.returned import HEADING
 from recallbench.reports.stages.beside import stage_costs
 from recallbench.reports.standing.section import STANDING
 from recallbench.results.known_texts import texts_of
-from recallbench.results.latency import NO_OP, query_time
-from recallbench.retrieval.timing import AnswerTime, Timings
+from recallbench.results.latency import read_timings
 from recallbench.scoring.calls import judge_calls
 from recallbench.scoring.editions import CURRENT
 from recallbench.scoring.returned import ReturnedRows, returned_rows
@@ -39,26 +39,25 @@ _MARKUP = re.compile(r"^ {0,3}(?:#|>|~~~|```|=+\s*$|-+\s*$)|<[A-Za-z/!?]|\][(:\[
 
 def report(subject: AuditSubject) -> Finding:
     stated = [line for _, line in lines(subject.folder / "report.md")]
-    has_page = (subject.folder / PAGE).is_file()
     pipeline, asked = subject.derived.pipeline, subject.derived.retrieval.asked
     costs = None if pipeline is None else stage_costs(subject.folder, pipeline, asked)
     returned = _returned(subject) if f"## {HEADING}" in stated else ()  # earlier releases did not tell of it
-    run = ReportedRun(subject.environment, _timings(subject), costs, returned)
-    if has_page:
-        text = render(subject.derived, run, labels_last=f"## {STANDING}" in stated)  # earlier releases began with them
-    else:
-        text = render_without_sentence(subject.derived, run)
-    derived = text.removesuffix("\n").split("\n")
+    run = ReportedRun(subject.environment, read_timings(subject.folder, subject.environment), costs, returned)
     of_this_release = subject.metrics.recallbench_version == __version__
-    if subject.metrics.statistics_edition != CURRENT.number or not of_this_release:
+    has_page = (subject.folder / PAGE).is_file()
+    written = render(subject.derived, run, early=f"## {STANDING}" not in stated)
+    if of_this_release and subject.metrics.statistics_edition == CURRENT.number:
+        derived = written.removesuffix("\n").split("\n")
+        compared, problems = "", list(_differing_lines(stated, derived))
+    else:
+        text = written if has_page else render_without_sentence(subject.derived, run)
+        derived = text.removesuffix("\n").split("\n")
         compared, problems = "figures of ", list(_differing_figures(stated, derived))
         problems += _missing_deviations(subject, "\n".join(stated), inline)
-    else:
-        # Without a page it may be of a release that had the same sections in another order.
-        expected = derived if has_page else _in_order_of(stated, derived)
-        compared, problems = "", list(_differing_lines(stated, expected))
     if has_page:
         problems += _differences_of_page(subject)
+    elif not compared:
+        problems.append(f"no {PAGE}, which every result of this release has")
     if problems and not of_this_release:
         problems.append(
             f"it was written by release {subject.metrics.recallbench_version}, this is {__version__}: audit with that"
@@ -79,8 +78,8 @@ def _returned(subject: AuditSubject) -> tuple[ReturnedRows, ...]:
 def _differences_of_page(subject: AuditSubject) -> Iterator[str]:
     stated = "\n".join(line for _, line in lines(subject.folder / PAGE))
     told = f"<h2>{HEADING}</h2>" in stated
-    last, texts = f"<h2>{STANDING}</h2>" in stated, texts_of(subject.rows)
-    page = page_of(subject.judged_result, subject.derived, texts, with_returned=told, labels_last=last)
+    early, texts = f"<h2>{STANDING}</h2>" not in stated, texts_of(subject.rows)
+    page = page_of(subject.judged_result, subject.derived, texts, with_returned=told, early=early)
     derived = page.removesuffix("\n")
     if subject.metrics.recallbench_version == __version__:
         found = differing_lines(stated, derived, _excerpts)
@@ -96,34 +95,9 @@ def _missing_deviations(subject: AuditSubject, text: str, escape: Callable[[str]
             yield f"the deviation {deviation.kind} is not named: {deviation.detail}"
 
 
-def _timings(subject: AuditSubject) -> Timings:
-    """Return the timings of the file, which have fewer digits than those the report was made from."""
-    timings = Timings(cold=str(subject.environment.get("cold_queries", "timed")).removeprefix("timed"))
-    for number, row in objects(subject.folder / "timings.jsonl"):
-        if "phase" in row:
-            timings.phases[str(row["phase"])] = float(row["seconds"])
-        elif row["state"] == NO_OP:
-            timings.no_ops.append(float(row["ms"]))
-        elif isinstance(time := query_time(row, f"timings.jsonl, line {number}"), AnswerTime):
-            timings.answers.append(time)
-        else:
-            timings.sample.append(time)
-    return timings
-
-
-def _in_order_of(stated: Iterable[str], derived: Iterable[str]) -> list[str]:
-    """Return the derived report with its sections in the order of the stated one."""
-    sections = _by_heading(derived)
-    headings = dict.fromkeys(heading for heading in (*_by_heading(stated), *sections) if heading in sections)
-    return "\n\n".join("\n".join(sections[heading]).rstrip("\n") for heading in headings).split("\n")
-
-
 def _differing_lines(stated: Sequence[str], derived: Sequence[str]) -> Iterator[str]:
-    heading = ""
     for number, (line, expected) in enumerate(zip(stated, derived, strict=False)):
-        heading = expected if expected.startswith("## ") else heading
-        alike = _rounded(line, expected) if heading == CIRCUMSTANCES else line == expected
-        if not alike:
+        if line != expected:
             yield f"line {number + 1}: {_excerpts(line, expected)}"
     if len(stated) != len(derived):
         yield f"{len(stated)} lines, {len(derived)} follow"
@@ -165,7 +139,7 @@ def _by_heading(report: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _rounded(line: str, other: str) -> bool:
-    """Return whether two lines are equal but for the last printed digit of a time."""
+    """Return whether two are equal but for the last printed digit of a time, rounded from more in earlier releases."""
     if line == other:
         return True
     if _NUMBER.sub("#", line) != _NUMBER.sub("#", other):

@@ -50,7 +50,11 @@ EPILOG = (
         type=PATH,
     ),
     flag("failures", "Leave out what passes, in every format."),
-    flag("verbose", "Show every check, and for a folder of another tool each published number with its definition."),
+    flag(
+        "verbose",
+        "Show every check, in every format, and for a folder of another tool each published number with its "
+        "definition.",
+    ),
     option(
         "explain",
         "Say when the check of this code passes, and what it means when it fails; `all` says it of every check.",
@@ -83,7 +87,7 @@ def audit(
     protocol, for what may have one.
     """
     from recallbench.audit.conclusion import conclude_audits
-    from recallbench.audit.listing import document, lines, table, tells_labels
+    from recallbench.audit.listing import ToldChecks, document, lines, table, tells_labels, told_checks
     from recallbench.errors import RecallBenchError, UsageError
 
     if explain:
@@ -111,7 +115,7 @@ def audit(
     from recallbench.cli.bars import listener
 
     progress = listener(quiet)
-    audits: list[Audit] = []
+    audits: list[tuple[Audit, ToldChecks]] = []
     documents: list[dict[str, Any]] = []
     parts: list[Part] = []
     codes = []
@@ -131,17 +135,17 @@ def audit(
             print(f"recallbench: {problem}", file=sys.stderr)
             continue
         codes.append(0 if examined.verdict.label == "VERIFIED" else 1)
-        audits.append(examined)
+        checks = told_checks(examined, every=verbose, failures=failures)
+        audits.append((examined, checks))
         documents.append(document(examined, failures=failures))
-        told = lines(
-            examined, labels=labels or verbose or publish or tells_labels(examined), every=verbose, failures=failures
-        )
-        parts += told
+        asked = labels or verbose or publish or tells_labels(examined)
         if format == "text":
-            print_parts(*told)  # a folder may take minutes
-    conclusion = conclude_audits(audits, len(folders) - len(audits))
+            print_parts(*lines(examined, labels=asked, checks=checks))  # a folder may take minutes
+        else:
+            parts += lines(examined, labels=asked)  # the table has the checks
+    conclusion = conclude_audits([examined for examined, _ in audits], len(folders) - len(audits))
     if format != "text":
-        sheet = table(audits, failures=failures)
+        sheet = table(audits)
         show(Printed("Audit", [*parts, sheet], {"audits": documents}, conclusion, own_sheet=sheet), format)
     elif conclusion is not None:
         conclude(conclusion)

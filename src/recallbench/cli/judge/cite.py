@@ -27,7 +27,8 @@ EXAMPLES = (
     "A text says where figures without a folder are from in a comment, which holds up to the end of its section: "
     "<!-- recallbench: figures from data/cells.csv --> (a table beside the text, which they are compared with: right "
     "only where its row names a result folder that is there), or commands (which stand there and measure the corpus "
-    "that is named), others (who published them elsewhere) or samples (tables of output: no claims) in its place.\n\n"
+    "that is named, but are not run: not checkable), others (who published them elsewhere) "
+    "or samples (tables of output: no claims) in its place.\n\n"
 )
 _FOR_A_FOLDER = ("previous", "as_deviation", "history")
 
@@ -69,10 +70,10 @@ def cite(
 
     The result is audited first. With --check, every figure in release notes, READMEs and folders of Markdown is
     compared with the folder that the text names for it, and is one of: right; right but undisclosed (the text lacks
-    what a citation has to tell); wrong; not checkable; no folder named. Where a folder is named, a bound such as "at
-    least .95" is held to it; thresholds and targets without one are no claims, nor is sample output. Exits with 1 for
-    what is wrong, undisclosed, without a folder and without a word on where it is from, or of a folder that can't be
-    audited here; with --strict for all that is not right.
+    what a citation has to tell); wrong; not checkable; no folder named. Where a folder is named, "at least .95", "about
+    .95" and "up to .95" are held to it; thresholds and targets without one are no claims, nor is sample output. Exits
+    with 1 for what is wrong, undisclosed, without a folder and without a word on where it is from, or of a folder that
+    can't be audited here; with --strict for all that is not right.
     """
     from recallbench.cli.bars import listener
     from recallbench.errors import UsageError

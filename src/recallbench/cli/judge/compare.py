@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,12 +11,14 @@ from recallbench.cli import options
 from recallbench.cli.command import ALIAS, EPILOG, PATH, Whole, argument, command, flag, option, typed
 from recallbench.cli.printing import show as print_all
 from recallbench.errors import UsageError
+from recallbench.escaping import shell
 from recallbench.reports.printing.printed import Format, Printed
 
 if TYPE_CHECKING:
     from recallbench.compare.rules import Rule
     from recallbench.reports.comparison import Comparison
     from recallbench.results.trec import Ties
+    from recallbench.scoring.measures.measure import Measure
 
 EXAMPLES = (
     "Examples: recallbench compare OLD NEW; recallbench compare OLD NEW --fail-if 'recall_any@10 drops 0.005' "
@@ -88,25 +89,33 @@ def compare(
     95% interval of the drop lies at or above the number, and passes when it lies below; otherwise it is inconclusive.
     A `below` goes by B's value alone.
     """
+    from recallbench.compare.comparison import compare as compared
     from recallbench.compare.conclusions.comparison import conclude_comparison
     from recallbench.compare.rules import exit_code, parse_failures
+    from recallbench.compare.side import MEASURES
+    from recallbench.compare.trec import DEPTH, trec_sides
     from recallbench.reports import comparison_text
+    from recallbench.scoring.measures.registry import parse
 
     conditions = parse_failures(fail_if, strict)
-    measure_names = _split_at_commas(measures)
-    allowed = _split_at_commas(allow)
+    chosen = [parse(text) for text in options.words_of(*measures)]
+    allowed = options.words_of(*allow)
     if qrels is not None:
-        if pipeline is not None:
-            raise UsageError("--pipeline is for result folders", remedy="TREC runs do not say how they were made")
-        named = (clusters, cluster_prefix)
-        comparison = _runs(first, second, qrels, measure_names, conditions, allowed, named, corpus_file, show, ties)
+        _refuse_options_of_folders(pipeline, corpus_file, allowed)
+        if clusters is not None and cluster_prefix is not None:
+            raise UsageError("--clusters and --cluster-prefix say the same in two ways", expected="one of them")
+        chosen = chosen or list(MEASURES)
+        every = [*chosen, *(condition.measure for condition in conditions)]
+        before, after = trec_sides((first, second), qrels, every, clusters, cluster_prefix, DEPTH in allowed, ties)
+        basis = [f"judged by {qrels}", f"ties: {ties}"]
+        comparison = compared(before, after, chosen, conditions, basis=basis, show=show)
     else:
         if clusters is not None or cluster_prefix is not None:
             raise UsageError("--clusters and --cluster-prefix are for TREC runs", remedy="folders state their clusters")
         if typed("ties"):
             raise UsageError("--ties is for TREC runs", remedy="folders keep their rankings in order")
         _refuse_unknown(allowed)
-        comparison = _folders(first, second, measure_names, conditions, corpus_file, show, pipeline)
+        comparison = _folders(first, second, chosen, conditions, corpus_file, show, pipeline)
     if fail_on_regression and all(measure.role == "secondary" for measure in comparison.measures):
         raise UsageError(
             "--fail-on-regression looks at the primary measures, and none is compared",
@@ -114,10 +123,10 @@ def compare(
             found=", ".join(measure.measure for measure in comparison.measures),
             remedy="name one of them, or a rule of your own: --fail-if 'ndcg@10 drops 0.01'",
         )
-    again = ["recallbench", "compare", str(first), str(second), *(["--qrels", str(qrels)] if qrels else [])]
-    conclusion = conclude_comparison(
-        comparison, shlex.join(again), strict=strict, fail_on_regression=fail_on_regression
-    )
+    judged = {"--qrels": qrels, "--clusters": clusters, "--cluster-prefix": cluster_prefix}
+    given = [word for name, value in judged.items() if value is not None for word in (name, value)]
+    again = shell.command("compare", first, second, *given)
+    conclusion = conclude_comparison(comparison, again, strict=strict, fail_on_regression=fail_on_regression)
     shown = Printed(
         f"{first} against {second}",
         comparison_text.parts(comparison, file_option="--corpus-file"),
@@ -145,10 +154,25 @@ def _refuse_unknown(allowed: Sequence[str]) -> None:
         )
 
 
+def _refuse_options_of_folders(pipeline: Path | None, corpus_file: Path | None, allowed: Sequence[str]) -> None:
+    """Raise UsageError for an option that says nothing of TREC runs."""
+    from recallbench.compare.trec import DEPTH
+
+    if pipeline is not None:
+        raise UsageError("--pipeline is for result folders", remedy="TREC runs do not say how they were made")
+    if corpus_file is not None:
+        raise UsageError("--corpus-file is for result folders", remedy="leave it out")
+    if unknown := sorted(set(allowed) - {DEPTH}):
+        raise UsageError(
+            f"--allow {unknown[0]} is not possible for TREC runs", expected=f"--allow {DEPTH}, or nothing",
+            remedy="a run file states neither embedder nor store",
+        )  # fmt: skip
+
+
 def _folders(
     first: Path,
     second: Path,
-    measure_names: Sequence[str],
+    measures: Sequence[Measure],
     conditions: Sequence[Rule],
     corpus_file: Path | None,
     show: int,
@@ -159,7 +183,6 @@ def _folders(
     from recallbench.results.folder import not_a_result
     from recallbench.results.result import open_with_manifest
     from recallbench.retrieval.pipeline.pipeline import Pipeline
-    from recallbench.scoring.measures.registry import parse
 
     for path in (first, second):
         if path.is_file():
@@ -167,44 +190,6 @@ def _folders(
     first_result, second_result = open_with_manifest(first), open_with_manifest(second)
     environ = dict(os.environ)
     texts = corpus_texts(first_result, corpus_file, environ) if corpus_file else texts_at_hand(first_result, environ)
-    measures = [parse(text) for text in measure_names]
     if pipeline is not None:
         refuse_other_pipeline(second_result.metrics, str(second), Pipeline.read(pipeline))
     return compare_results(first_result, second_result, measures, conditions, allowed=None, show=show, texts=texts)
-
-
-def _runs(
-    first: Path,
-    second: Path,
-    qrels: Path,
-    measure_names: Sequence[str],
-    conditions: Sequence[Rule],
-    allowed: Sequence[str],
-    named: tuple[Path | None, str | None],
-    corpus_file: Path | None,
-    show: int,
-    ties: Ties,
-) -> Comparison:
-    from recallbench.compare.comparison import compare as compared
-    from recallbench.compare.side import MEASURES
-    from recallbench.compare.trec import DEPTH, trec_sides
-    from recallbench.scoring.measures.registry import parse
-
-    if corpus_file is not None:
-        raise UsageError("--corpus-file is for result folders", remedy="leave it out")
-    clusters, prefix = named
-    if clusters is not None and prefix is not None:
-        raise UsageError("--clusters and --cluster-prefix say the same in two ways", expected="one of them")
-    if unknown := sorted(set(allowed) - {DEPTH}):
-        raise UsageError(
-            f"--allow {unknown[0]} is not possible for TREC runs", expected=f"--allow {DEPTH}, or nothing",
-            remedy="a run file states neither embedder nor store",
-        )  # fmt: skip
-    measures = [parse(text) for text in measure_names] or list(MEASURES)
-    every = [*measures, *(condition.measure for condition in conditions)]
-    before, after = trec_sides((first, second), qrels, every, clusters, prefix, DEPTH in allowed, ties)
-    return compared(before, after, measures, conditions, basis=[f"judged by {qrels}", f"ties: {ties}"], show=show)
-
-
-def _split_at_commas(texts: Sequence[str]) -> list[str]:
-    return [word.strip() for text in texts for word in text.split(",") if word.strip()]

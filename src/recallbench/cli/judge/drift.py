@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from recallbench.cli import options
 from recallbench.cli.command import PATH, VARIABLES, argument, command, flag, option, typed
+from recallbench.cli.picture_file import check_picture
 from recallbench.cli.printing import show
 from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Part
+from recallbench.whole_file import check_place, write_output
 
 if TYPE_CHECKING:
     from recallbench.reports.drift import Drift
@@ -58,19 +60,17 @@ def drift(
     from recallbench.compare.rules import exit_code, parse_failures
     from recallbench.errors import UsageError
     from recallbench.reports import drift as report
-    from recallbench.reports.drift_page import page
+    from recallbench.reports.drift_page import page, picture
     from recallbench.results.dated import result_folders
     from recallbench.scoring.measures.registry import parse
 
-    if plot is not None and plot.suffix != ".svg":
-        raise UsageError(
-            f"--plot {plot} is no picture", expected="a name that ends in .svg", found=plot.suffix or "no ending",
-            remedy="for a page: --format html > FILE.html",
-        )  # fmt: skip
+    check_picture(plot)
     if not typed("out"):
         out = None  # the variable is for the parent folder of results
     if out is not None and out.suffix not in (".html", ".svg"):
         raise UsageError(f"--out {out} is neither page nor picture", expected="a name that ends in .html or .svg")
+    if out is not None:
+        check_place(out)
     rules = parse_failures(fail_if, strict)
     folders = [folder for place in results for folder in result_folders(place, Path())]
     followed = verdict.drift(folders, parse(measure), rules)
@@ -81,20 +81,12 @@ def drift(
         conclude_drift(followed, strict=strict, fail_on_trend=fail_on_trend),
         own_markdown=report.markdown(followed),
         own_page=page(followed) if format == "html" else "",
-        own_sheet=report.result_table(followed),
     )
     show(printed, format)
     for path in (plot, out):
         if path is not None:
-            _write(followed, path)
+            write_output(path, page(followed) if path.suffix == ".html" else picture(followed))
     return 1 if fail_on_trend and followed.fell else exit_code(followed.conditions, (), strict=strict)
-
-
-def _write(followed: Drift, path: Path) -> None:
-    from recallbench.cli.output_file import write_output
-    from recallbench.reports.drift_page import page, picture
-
-    write_output(path, page(followed) if path.suffix == ".html" else picture(followed))
 
 
 def _parts(followed: Drift) -> list[Part]:

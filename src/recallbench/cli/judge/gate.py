@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 EPILOG = (
     "Examples: recallbench gate results/today --init; recallbench gate; recallbench gate --format markdown > gate.md; "
     "recallbench gate nightly=out/today; recallbench gate --update. Exit codes: 0 every threshold holds, 1 one falls "
-    "short, 2 the file or a folder can't be used or a threshold is out of reach, 3 a result is not there. Other "
-    "results are shown all the same. " + VARIABLES
+    "short, 2 the file or a folder can't be used, a threshold is out of reach, or --init could write floors alone, 3 a "
+    "result is not there. Other results are shown all the same. " + VARIABLES
 )
 
 
@@ -78,8 +78,8 @@ def gate(
     hardware), p95_at_load ({rate, ms}: the upper bound of the p95 at so many questions a second, by the study that
     `latency` names), pipeline (the file that it was made by), kinds, abilities and tenants. Each folder is checked
     before its figures are used. A threshold that not even an oracle could reach is an error, listed with the others.
-    thresholds = "recommended" sets the four that teams use: precision@10(retrieved) .80, recall_frac@10 .70, ndcg@10
-    .85 and mrr@10 .90.
+    thresholds = "recommended" sets four to begin with, which are no standard: precision@10(retrieved) .80,
+    recall_frac@10 .70, ndcg@10 .85 and mrr@10 .90.
     """
     from recallbench.cli.bars import listener
     from recallbench.compare import thresholds
@@ -99,11 +99,9 @@ def gate(
         file = file.with_pipeline(pipeline.absolute())
     folders, studies = _folders_by_name(file, config, results), _folders_by_name(file, config, latency)
     if update:
-        return _update(file, config.parent, folders, replace, format)
+        return _update(file, config, folders, replace, format)
     environ = dict(os.environ)
-    gating = thresholds.gate(
-        file, config.parent, folders, environ, listener(quiet), today=date.today(), studies=studies
-    )
+    gating = thresholds.gate(file, config, folders, environ, listener(quiet), today=date.today(), studies=studies)
     printed = Printed(
         "Gate",
         _parts(gating),
@@ -125,13 +123,13 @@ def gate(
 
 
 def _init(words: Sequence[str], config: Path, format: Format) -> int:
-    from recallbench.cli.output_file import write_output
     from recallbench.compare.baseline import store
     from recallbench.compare.conclusions.fitting import conclude_fitting, fitted_parts
     from recallbench.compare.fitted.file import FittedResult, file_text, name_of, place_of
     from recallbench.compare.fitted.thresholds import fit
     from recallbench.errors import InputError, UsageError
     from recallbench.results.result import open_unchanged
+    from recallbench.whole_file import check_place, write_output
 
     if not words:
         raise UsageError(
@@ -147,6 +145,7 @@ def _init(words: Sequence[str], config: Path, format: Format) -> int:
             found="one, which stays as it is",
             remedy="move it away, or write another: --config FILE",
         )
+    check_place(config)
     fitted: dict[str, FittedResult] = {}
     for word in words:
         name, equals, place = word.partition("=")
@@ -171,10 +170,16 @@ def _init(words: Sequence[str], config: Path, format: Format) -> int:
         for place in [config.parent / each.baseline]
     ]
     write_output(config, text, overwrite=False)
-    document = {"file": str(config), "results": [each.name for each in several], "text": text}
+    floors_alone = [each.name for each in several if each.baseline is None]
+    document = {
+        "file": str(config),
+        "results": [each.name for each in several],
+        "floors_alone": floors_alone,
+        "text": text,
+    }
     parts = fitted_parts(several, stored)
     show(Printed("Thresholds", parts, document, conclude_fitting(several, str(config))), format)
-    return 0
+    return 2 if floors_alone else 0
 
 
 def _refuse_other_baseline(result: Result, place: Path) -> None:
@@ -191,6 +196,7 @@ def _refuse_other_baseline(result: Result, place: Path) -> None:
 
 
 def _folders_by_name(file: ThresholdsFile, config: Path, words: Sequence[str]) -> dict[str, Path]:
+    from recallbench.compare.gate_command import gate_command
     from recallbench.errors import UsageError
     from recallbench.nearest_name import nearest_name
 
@@ -198,11 +204,12 @@ def _folders_by_name(file: ThresholdsFile, config: Path, words: Sequence[str]) -
     for word in words:
         name, equals, place = word.partition("=")
         if equals and name not in file.result and not Path(word).exists():
+            near = nearest_name(name, file.result) or next(iter(file.result))
             raise UsageError(
                 f"{config} has no result `{name}`",
                 expected=f"one of {', '.join(file.result)}",
                 found=word,
-                remedy=f"recallbench gate {nearest_name(name, file.result) or next(iter(file.result))}={place}",
+                remedy=gate_command(str(config), f"{near}={place}"),
             )
         if not equals or name not in file.result:
             name, place = (next(iter(file.result)) if len(file.result) == 1 else "", word)
@@ -211,13 +218,13 @@ def _folders_by_name(file: ThresholdsFile, config: Path, words: Sequence[str]) -
                 f"{word!r} does not say which result it is",
                 expected=" or ".join(f"{name}=DIR" for name in file.result) + ", each once",
                 found=word,
-                remedy=f"recallbench gate {next(iter(file.result))}=DIR",
+                remedy=gate_command(str(config), f"{next(iter(file.result))}=DIR"),
             )
         folders[name] = Path(place)
     return folders
 
 
-def _update(file: ThresholdsFile, base: Path, folders: dict[str, Path], replace: bool, format: Format) -> int:
+def _update(file: ThresholdsFile, config: Path, folders: dict[str, Path], replace: bool, format: Format) -> int:
     from recallbench.compare.baseline import store
     from recallbench.compare.conclusions.gating import conclude_update
     from recallbench.compare.thresholds import open_gated
@@ -228,15 +235,16 @@ def _update(file: ThresholdsFile, base: Path, folders: dict[str, Path], replace:
         raise UsageError(
             "no result of the file has a baseline", expected='baseline = "DIR"', remedy="say where to keep it"
         )
+    base, named = config.parent, str(config)
     # All are looked at before the first is stored.
-    opened = [open_gated(name, file.result[name], base, folders.get(name), baseline=False) for name in baselines]
+    opened = [open_gated(name, file.result[name], config, folders.get(name), baseline=False) for name in baselines]
     lines = [
-        f"{gated.name}: {gated.folder} as baseline {place}: {store(gated.folder, place, replace=replace)}"
+        f"{gated.name}: {gated.folder} as baseline {place}: {store(gated.folder, place, replace=replace, config=named)}"
         for gated in opened
         for place in [base / str(baselines[gated.name])]
     ]
     document = {"baselines": {gated.name: str(base / str(baselines[gated.name])) for gated in opened}}
-    show(Printed("Baselines", lines, document, conclude_update(list(baselines))), format)
+    show(Printed("Baselines", lines, document, conclude_update(list(baselines), named)), format)
     return 0
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 from recallbench.cli import options
 from recallbench.cli.command import PATH, argument, command
 from recallbench.cli.printing import show
+from recallbench.escaping import shell
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Table
@@ -30,7 +30,7 @@ def keys(name: Path, format: Format) -> int:
     conclusion = Conclusion(
         "Made a pair of keys",
         "the private one has no passphrase: keep it out of git and off shared disks",
-        f"recallbench attest DIR --key {shlex.quote(str(private))}",
+        shell.command("attest", "DIR", "--key", private),
     )
     lines = [f"{what:<7}  {value}" for what, value in document.items()]
     sheet = Table(("what", "value"), list(document.items()))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from recallbench.cli import options
 from recallbench.cli.command import ALIAS, PATH, argument, command, flag, option
 from recallbench.cli.printing import show
+from recallbench.reports.cells import every_digit
 from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Part, Table
 
@@ -80,7 +81,7 @@ def _rows(universes: Multiverse) -> list[tuple[Any, ...]]:
 
 
 def _sheet(universes: Multiverse) -> Table:
-    return Table(_FIELDS, [["" if cell is None else str(cell) for cell in row] for row in _rows(universes)])
+    return Table(_FIELDS, [list(map(every_digit, row)) for row in _rows(universes)])
 
 
 def _document(universes: Multiverse) -> dict[str, Any]:
@@ -130,7 +131,9 @@ def _parts(universes: Multiverse) -> list[Part]:
     lines += ["", "range over all universes, bounds included", _ranges(universes)]
     for number in universes.placed:
         lines += ["", f"{number.text}: {number.place}"]
-        lines += [f"  equals {cell.universe}: {cell.low:.5f}" for cell in number.equals]
+        for cell, alike in universes.matches(number):
+            same = f"; the same: {'; '.join(alike)}" if alike else ""
+            lines.append(f"  equals {cell.universe}: {cell.low:.5f}{same}")
     return lines
 
 

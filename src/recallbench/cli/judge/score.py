@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, argument, command, option, typed
 from recallbench.cli.measure.scoring_options import MATCHING, TABLE, of_files
 from recallbench.errors import UsageError
+from recallbench.escaping import shell
+from recallbench.reports.printing.printed import Format
+
+if TYPE_CHECKING:
+    from recallbench.results.trec import Ties
 
 EXAMPLES = (
     "Examples: recallbench score run.trec --gold qrels.trec --k 3; recallbench score both.jsonl --by kind --format "
@@ -35,24 +39,23 @@ EXAMPLES = (
     options.CONFIG,
     epilog=f"{EXAMPLES} {EPILOG}",
 )
-def score(runs: tuple[Path, ...], **others: Any) -> int:
+def score(runs: tuple[Path, ...], gold: Path | None, **others: Any) -> int:
     """Score rankings made elsewhere: a table by query, its mean with intervals, and what an oracle could reach.
 
     One JSON Lines file that holds `query`, `relevant` and `ranked` needs no --gold. With --match, hits are judged by
     their texts instead of ids. Exits with 1 where a query failed or a line could not be read, under --keep-going.
     """
     if len(runs) > 1:
-        names = [str(run) for run in runs]
-        two = shlex.join(["recallbench", "score", names[0], "--gold", "GOLD", "--compare", names[1]])
+        two = shell.command("score", runs[0], "--gold", "GOLD", "--compare", runs[1])
         raise UsageError(
             "score takes one file of rankings",
             expected="RUN, and --compare for a second one",
             found=f"{len(runs)} files",
-            remedy=two if len(runs) == 2 else shlex.join(["recallbench", "table", *names, "--qrels", "GOLD"]),
+            remedy=two if len(runs) == 2 else shell.command("table", *runs, "--qrels", "GOLD"),
         )
     if runs[0].is_dir():
         _refuse_folder(runs[0])
-    return score_rankings(runs[0], **others)
+    return score_rankings(runs[0], gold, **others)
 
 
 def _refuse_folder(folder: Path) -> None:
@@ -61,44 +64,24 @@ def _refuse_folder(folder: Path) -> None:
 
     run, gold = folder / "run.trec", folder / (GRADED if (folder / GRADED).is_file() else "qrels.trec")
     is_result = run.is_file() and gold.is_file()
-    files = shlex.join(["recallbench", "score", str(run), "--gold", str(gold)])
     raise UsageError(
         f"{folder} is a folder",
         expected="RUN, a file of rankings",
         found=f"a result, with {run.name} and {gold.name}" if is_result else "no result",
-        remedy=files if is_result else shlex.join(["recallbench", "evaluate", str(folder)]),
+        remedy=shell.command("score", run, "--gold", gold) if is_result else shell.command("evaluate", folder),
     )
 
 
 def score_rankings(
-    run: Path | None,
-    gold: Path | None,
-    *,
-    k: int,
-    by: str | None,
-    format: Any,
-    texts: Path | None,
-    ties: Any,
-    ks: str | None,
-    plot: Path | None,
-    precision: Any,
-    ndcg: Any,
-    percentiles: Any,
-    compare: Path | None,
-    keep_going: bool,
-    allow_random_matches: bool,
-    **of_matching: Any,
-) -> int:
+    run: Path | None, gold: Path | None, *, format: Format, texts: Path | None, ties: Ties, compare: Path | None,
+    keep_going: bool, allow_random_matches: bool, **others: Any,
+) -> int:  # fmt: skip
     """Score the files as the options say, and print the table; 1 where cases failed."""
-    from recallbench.cases.definitions import Definitions
     from recallbench.cli.judge.scored_files import RankingFiles, score_files
-    from recallbench.cli.measure.score_tables import table_options
+    from recallbench.cli.measure.score_tables import take_table
 
-    if ks is None and not typed("plot"):
-        plot = None  # a plot that stands in a file or variable for whenever there is one
-    definitions = Definitions(precision, ndcg, percentiles)
-    table = table_options(k, by, format, ks, plot, definitions, comparing=compare is not None)
-    matching = options.take_matching(of_matching)
+    table = take_table(others, format, comparing=compare is not None)
+    matching = options.take_matching(others)
     timed = typed("percentiles") is not None
     files = RankingFiles(run, gold, matching, texts, compare, keep_going, timed, ties, allow_random_matches)
     return score_files(files, table)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recallbench.cases.case import NOTHING, count
-from recallbench.cli.again import command_again
 from recallbench.cli.measure.score_tables import RenderedComparison, TableOptions, show
+from recallbench.cli.typed_command import typed_command
 from recallbench.errors import InputError, UsageError
 from recallbench.escaping.markdown import opening
+from recallbench.escaping.shell import command
 from recallbench.escaping.terminal import visible
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def score_files(files: RankingFiles, table: TableOptions) -> int:
                 "nothing says what is relevant",
                 expected="--gold FILE, or one JSONL file that holds `relevant` beside `ranked`",
                 found=f"{run_file} alone",
-                remedy=shlex.join(["recallbench", "score", str(run_file), "--gold", "FILE"]),
+                remedy=command("score", run_file, "--gold", "FILE"),
             ) from error
         raise
     texts = {} if files.texts is None else read_texts(files.texts)
@@ -150,7 +150,7 @@ def _conclusion(sides: Sequence[_Side], change: Change | None, again: str) -> Co
 
 def _again(files: RankingFiles) -> str:
     """Return the command as `score`, which names its file without an option."""
-    return command_again("score", {"--gold" if files.run is None else "--run": lambda path: [path]})
+    return typed_command().named("score").with_argument("--gold" if files.run is None else "--run").again()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ EXAMPLES = "Examples: recallbench costs results/0.4.2_20261119; recallbench cost
 
 @command(
     argument("result", "A result folder.", metavar="DIR", type=PATH),
-    option("prices", "A TOML file with your own prices [default: dated estimates that come along].", type=PATH),
+    options.PRICES,
     option("answering", "The model that a context would be sent to [default: the one that answered, else the list's]."),
     *options.FORMAT,
     epilog=f"{EXAMPLES} {VARIABLES}",

@@ -10,16 +10,16 @@ from typing import Any
 import click
 
 from recallbench.cli import options
-from recallbench.cli.command import EPILOG, PATH, Declaration, argument, command, former, option
+from recallbench.cli.command import EPILOG, PATH, Commands, Declaration, argument, command, former, option
 from recallbench.cli.printing import conclude, show
 from recallbench.escaping.terminal import visible
-from recallbench.exports.export_target import ExportOption, ExportRequest, ExportTarget
+from recallbench.exports.export_target import ExportRequest, ExportTarget
 from recallbench.exports.registry import TARGETS, find_target
 from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Table
 
 
-class ExportGroup(click.Group):
+class ExportGroup(Commands):
     """The targets by their names; each is imported when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -27,14 +27,6 @@ class ExportGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         return _command(find_target(cmd_name)) if cmd_name in TARGETS else None
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.exceptions.NoSuchCommand as error:
-            raise click.exceptions.NoSuchCommand(error.command_name, possibilities=TARGETS, ctx=ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Targets"):
@@ -54,14 +46,8 @@ def export() -> int:
 def _command(target: ExportTarget) -> click.Command:
     """Return the command of a target, from what it declares."""
 
-    def run(
-        folders: tuple[Path, ...] = (),
-        prices: Path | None = None,
-        quiet: bool = False,
-        format: Format = "text",
-        **values: Any,
-    ) -> int:
-        return _export(target, folders, prices, quiet, format, values)
+    def run(format: Format, folders: tuple[Path, ...] = (), quiet: bool = False, **values: Any) -> int:
+        return _export(target, folders, quiet, format, values)
 
     run.__doc__ = "\n\n".join(filter(None, (target.summary, target.details)))
     run.__name__ = target.name
@@ -70,31 +56,21 @@ def _command(target: ExportTarget) -> click.Command:
         what = "Folders of results, of latency studies or of sweeps."
         declared.append(argument("folders", what, nargs=-1, required=True, metavar="DIR...", type=PATH))
     for each in target.options:
-        declared.append(_declared(each))
+        kind = PATH if each.kind == "path" else str
+        declared.append(option(each.name, each.help, type=kind, default=each.default))
         if each.former:
-            declared.append(former(each.former, each.name, type=PATH if each.kind == "path" else str))
+            declared.append(former(each.former, each.name, type=kind))
     if target.reads_folders:
-        declared.append(
-            option("prices", "A TOML file with your own prices [default: dated estimates that come along].", type=PATH)
-        )
-        declared.append(options.QUIET)
+        declared += [options.PRICES, options.QUIET]
     return command(*declared, *options.FORMAT, options.CONFIG, epilog=f"Example: {target.example}. {EPILOG}")(run)
 
 
-def _declared(each: ExportOption) -> Declaration:
-    return option(each.name, each.help, type=PATH if each.kind == "path" else str, default=each.default)
-
-
 def _export(
-    target: ExportTarget,
-    folders: tuple[Path, ...],
-    prices: Path | None,
-    quiet: bool,
-    format: Format,
-    values: dict[str, Any],
+    target: ExportTarget, folders: tuple[Path, ...], quiet: bool, format: Format, values: dict[str, Any]
 ) -> int:
     from recallbench.cli.bars import listener
 
+    prices = values.pop("prices", None)
     named = {name.replace("_", "-"): value for name, value in values.items() if value is not None}
     done = target.export(
         ExportRequest(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,10 @@ from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Part, Table
 
 if TYPE_CHECKING:
-    from recallbench.site.choices import SiteChoices
+    from recallbench.compare.rules import Requirement
+    from recallbench.results.trec import Ties
+    from recallbench.scoring.costs import Prices
+    from recallbench.scoring.measures.measure import Measure
     from recallbench.site.making import Site
 
 EXAMPLES = (
@@ -45,7 +48,7 @@ EXAMPLES = (
         "'usd_per_1000 < .5'; repeat it for several.",
         multiple=True,
     ),
-    option("prices", "A TOML file with your own prices [default: dated estimates that come along].", type=PATH),
+    options.PRICES,
     flag("verified", "Admit only what the audit calls VERIFIED: git has to hold the files, too."),
     flag("copy", "Write each result's page into the site, so that the site can be moved by itself."),
     option("title", "The heading of the first page.", default="Board of results"),
@@ -73,7 +76,7 @@ def site(
     copy: bool,
     title: str,
     corpus_file: tuple[Path, ...],
-    ties: str,
+    ties: Ties,
     fresh: bool,
     cache_dir: Path | None,
     format: Format,
@@ -89,6 +92,8 @@ def site(
     """
     from recallbench.cli.bars import listener
     from recallbench.errors import UsageError
+    from recallbench.results.costs.prices import read_prices
+    from recallbench.site.choices import SiteChoices
     from recallbench.site.making import make_site
     from recallbench.site.places import find_places
     from recallbench.site.writing import refuse_other, write_site
@@ -100,10 +105,25 @@ def site(
             found="none",
             remedy="recallbench site DIR... --folder site",
         )
-    chosen = _choices(measures, gate, prices, corpus_file, ties, verified, copy, title)
-    choices = replace(chosen, cache_dir=cache_dir)
-    if not fresh:
-        choices = replace(choices, kept_audits=cache_dir or options.default_cache())
+    missing = [file for file in corpus_file if not file.exists()]
+    if missing:
+        raise UsageError(
+            f"there is no {missing[0]}", expected="--corpus-file of a dataset that exists", found="no such file"
+        )
+    chosen, listed = options.measures_of(measures), read_prices(prices)
+    choices = SiteChoices(
+        chosen,
+        listed,
+        dict(os.environ),
+        corpus_file,
+        _gates(gate, chosen, listed),
+        ties,
+        verified,
+        copy,
+        title,
+        None if fresh else cache_dir or options.default_cache(),
+        cache_dir,
+    )
     refuse_other(folder)
     made = make_site(find_places(places), folder, choices, listener(quiet))
     write_site(folder, made.files)
@@ -111,50 +131,21 @@ def site(
     return 1 if made.is_empty else 0
 
 
-def _choices(
-    measures: str,
-    gates: tuple[str, ...],
-    prices: Path | None,
-    corpus_files: tuple[Path, ...],
-    ties: str,
-    verified: bool,
-    copy: bool,
-    title: str,
-) -> SiteChoices:
+def _gates(texts: Sequence[str], measures: Sequence[Measure], prices: Prices) -> list[Requirement]:
+    """Return the gates; raises UsageError for one that a board can't show."""
     from recallbench.compare.rules import parse_requirement
     from recallbench.errors import UsageError
-    from recallbench.results.costs.prices import read_prices
-    from recallbench.scoring.measures.registry import parse
     from recallbench.site.board_table import refuse_gate
-    from recallbench.site.choices import SiteChoices
 
-    chosen = [parse(word) for word in dict.fromkeys(word.strip() for word in measures.split(",")) if word]
-    if not chosen:
-        raise UsageError("--measures names none", expected="--measures recall_any@10", found=repr(measures))
-    missing = [file for file in corpus_files if not file.exists()]
-    if missing:
-        raise UsageError(
-            f"there is no {missing[0]}", expected="--corpus-file of a dataset that exists", found="no such file"
-        )
-    required, listed = [parse_requirement(text) for text in gates], read_prices(prices)
-    for gate in required:
-        if why := refuse_gate(gate, chosen, listed.currency):
+    gates = [parse_requirement(text) for text in texts]
+    for gate in gates:
+        if why := refuse_gate(gate, measures, prices.currency):
             raise UsageError(
                 f"--gate '{gate}' can't be shown",
                 expected="a measure of --measures, p95, or usd_per_1000 with prices in USD",
                 found=why,
             )
-    return SiteChoices(
-        chosen,
-        listed,
-        dict(os.environ),
-        corpus_files,
-        required,
-        "trec" if ties == "trec" else "file",
-        verified,
-        copy,
-        title,
-    )
+    return gates
 
 
 def _printed(made: Site, folder: Path) -> Printed:

@@ -28,7 +28,7 @@ EXAMPLES = "Examples: recallbench stages; recallbench stages results/0.4.2_20261
     ),
     choice("questions", "Name the questions whose gold a stage moved this way.", ["promoted", "demoted", "lost"]),
     option("stage", "Name the questions of this stage alone, by its name in the pipeline."),
-    option("prices", "A TOML file with your own prices [default: dated estimates that come along].", type=PATH),
+    options.PRICES,
     *options.FORMAT,
     epilog=f"{EXAMPLES} {VARIABLES}",
 )

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, argument, command, option
+from recallbench.cli.picture_file import check_picture
 from recallbench.cli.printing import show
 from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Part
+from recallbench.whole_file import write_output
 
 if TYPE_CHECKING:
     from recallbench.compare.entrant import Entrant
@@ -67,21 +69,14 @@ def table(
     side by side beneath.
     """
     from recallbench.compare.standings import standings
-    from recallbench.errors import UsageError
-    from recallbench.scoring.measures.registry import parse
+    from recallbench.reports.standings import picture
 
-    if plot is not None and plot.suffix != ".svg":
-        raise UsageError(f"--plot {plot} is no SVG file", expected="a name that ends in .svg", found=str(plot))
-    chosen = [parse(word.strip()) for word in measures.split(",") if word.strip()]
-    if not chosen:
-        raise UsageError("--measures names none", expected="--measures recall_any@10", found=repr(measures))
+    check_picture(plot)
+    chosen = options.measures_of(measures)
     entrants, unplaced = _entrants(dict.fromkeys(results), chosen, qrels, corpus_file, ties)
     ranked = standings(entrants, chosen, unplaced)
     _print(ranked, format)
     if plot is not None:
-        from recallbench.cli.output_file import write_output
-        from recallbench.reports.standings import picture
-
         write_output(plot, picture(ranked))
     return 0
 

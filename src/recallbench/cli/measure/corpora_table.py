@@ -20,7 +20,6 @@ def corpora_table(results: Sequence[Metrics]) -> Table:
         estimates = {estimate.measure: estimate for estimate in metrics.estimates[OVERALL]}
         first = leading(metrics)
         name = "" if first is None else first.measure
-        control = next((e.value for e in metrics.control_bm25[OVERALL] if e.measure == name), None)
         rows.append(
             (
                 plain_names(metrics.corpus.name),
@@ -29,7 +28,7 @@ def corpora_table(results: Sequence[Metrics]) -> Table:
                 name,
                 figure(None if first is None else first.value),
                 "–" if first is None else interval(first),
-                figure(control),
+                figure(metrics.bm25(name)),
                 figure(None if first is None else first.chance),
                 *(figure(estimates[other].value if other in estimates else None) for other in OTHERS),
             )

@@ -24,10 +24,10 @@ EXAMPLES = (
 )
 OF_FILES = ("run", "gold", "texts", "ties")
 """The options of rankings in files, which `score` has; those of a store are for a folder."""
-OF_TABLES = ("k", "by", "ks", "compare", "precision", "ndcg", "percentiles")
-"""Options that have a folder's questions shown in a table too."""
+OF_TABLES = ("k", "by", "ks", "precision", "ndcg", "percentiles")
+"""Options that have a folder's questions shown in a table too, as --compare has."""
 OF_MATCHING = ("match", "match_threshold", "match_chunk", "match_embedder", "match_cosine", "allow_random_matches")
-OF_BOTH = (*OF_TABLES, *OF_MATCHING, "format", "plot", "keep_going", "target", "quiet", "config")
+OF_BOTH = (*OF_TABLES, *OF_MATCHING, "compare", "format", "plot", "keep_going", "target", "quiet", "config")
 
 
 @command(
@@ -50,8 +50,7 @@ OF_BOTH = (*OF_TABLES, *OF_MATCHING, "format", "plot", "keep_going", "target", "
     *options.of_corpus(*labelled_options.OPTIONS),
     option("stale-after", "Warn of labels that are older than this, as 90d, 12w, 6m or 1y."),
     options.VERSION,
-    *options.SYSTEM,
-    *options.of_stores(),
+    *options.of_system(),
     options.LIMIT,
     options.DEPTH,
     options.SCOPE,
@@ -59,30 +58,18 @@ OF_BOTH = (*OF_TABLES, *OF_MATCHING, "format", "plot", "keep_going", "target", "
     *options.RESULT,
     options.LABELS,
     options.REQUIRE_QUIET,
-    options.CACHE_DIR,
-    *options.FORMAT,
-    options.QUIET,
-    options.CONFIG,
+    *options.GENERAL,
     epilog=f"{EXAMPLES} {EPILOG}",
 )
 def evaluate(
     target: str | None,
     run: Path | None,
     gold: Path | None,
-    k: int,
-    by: str | None,
-    format: Format,
     texts: Path | None,
     ties: Any,
-    ks: str | None,
-    plot: Path | None,
-    precision: Any,
-    ndcg: Any,
-    percentiles: Any,
     compare: Path | None,
+    format: Format,
     stale_after: str | None,
-    keep_going: bool,
-    allow_random_matches: bool,
     require_verified: bool,
     labels: bool,
     require_quiet: bool,
@@ -94,10 +81,11 @@ def evaluate(
     Each of --k, --by, --ks, --compare, --precision, --ndcg and --percentiles adds a table of the queries; as Markdown,
     CSV, JSON or HTML only that table is printed.
     """
-    from recallbench.cases.definitions import Definitions
+    from recallbench.cli.bars import listener
     from recallbench.cli.judge.score import score_rankings
+    from recallbench.cli.measure.evaluate_set import evaluate_set
     from recallbench.cli.measure.labelled_target import take_target
-    from recallbench.cli.measure.score_tables import table_options
+    from recallbench.cli.measure.score_tables import take_table
 
     if target is not None and (run is not None or gold is not None):
         raise UsageError(
@@ -113,39 +101,16 @@ def evaluate(
         )
     _refuse_others(of_folder=target is not None)
     if target is None:
-        of_files = {name: others[name] for name in OF_MATCHING if name in others}
-        return score_rankings(
-            run,
-            gold,
-            k=k,
-            by=by,
-            format=format,
-            texts=texts,
-            ties=ties,
-            ks=ks,
-            plot=plot,
-            precision=precision,
-            ndcg=ndcg,
-            percentiles=percentiles,
-            compare=compare,
-            keep_going=keep_going,
-            allow_random_matches=allow_random_matches,
-            **of_files,
-        )
+        named = {name: others[name] for name in (*OF_TABLES, *OF_MATCHING, "plot", "keep_going")}
+        return score_rankings(run, gold, format=format, texts=texts, ties=ties, compare=compare, **named)
     labelled = take_target(target, others)
-    if ks is None and not typed("plot"):
-        plot = None  # a plot that stands in a file or variable for whenever there is one
-    definitions = Definitions(precision, ndcg, percentiles)
-    table = table_options(k, by, format, ks, plot, definitions, comparing=compare is not None)
-    from recallbench.cli.bars import listener
-    from recallbench.cli.measure.evaluate_set import evaluate_set
-
+    table = take_table(others, format, comparing=compare is not None)
     return evaluate_set(
         labelled,
-        options.run_options(keep_going=keep_going, allow_random_matches=allow_random_matches, **others),
+        options.run_options(**others),
         listener(quiet),
         date.today(),
-        table=table if format != "text" or is_given(*OF_TABLES) else None,
+        table=table if format != "text" or is_given("compare", *OF_TABLES) else None,
         compare=compare,
         stale_after=stale_after,
         require_verified=require_verified,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,6 +12,7 @@ from recallbench.cli.measure.labelled_target import Target
 from recallbench.cli.measure.score_tables import TableOptions
 from recallbench.corpora.labelled_sets.age import parse_age
 from recallbench.errors import UsageError
+from recallbench.escaping.shell import command
 from recallbench.escaping.terminal import shortened, visible
 from recallbench.progress import Progress
 from recallbench.reports.cells import figure, share
@@ -44,11 +44,12 @@ def evaluate_set(
     the earlier result `compare`. `labels` tells the protocol's verdict, as a required one does. Return 1 where a
     question failed, or where the verdict falls short of a required one.
     """
-    from recallbench.cli.measure.headline import gates_hold, headline, measured, print_failures, stayed_quiet
+    from recallbench.cli.measure.headline import code_of, headline, measured, print_failures
     from recallbench.cli.measure.set_tables import open_earlier, print_table, refuse_without_field
     from recallbench.cli.printing import conclude
     from recallbench.machine_load import MachineLoad, refuse_unquiet
     from recallbench.reports.conclusions.measured import conclude_measured
+    from recallbench.results.sets.asked_depth import asked_depth
     from recallbench.retrieval.record import question_labels
     from recallbench.runs.run import run
 
@@ -78,7 +79,9 @@ def evaluate_set(
     of_labels = metrics.labels
     passed = [] if of_labels is None else [*passed_over(of_labels), *unresolved(of_labels)]
     beside = [*_hub(metrics, folder), *passed, *_matched(metrics, named), *_worst(metrics, named)]
-    told = headline(metrics, outcome.folder, today, labels=labels or require_verified)
+    deciding = 10 if table is None else table.k
+    asked = None if deciding == 10 else asked_depth(outcome.retrieval, deciding)
+    told = headline(metrics, outcome.folder, today, labels=labels or require_verified, asked=asked)
     as_text = table is None or table.format == "text"
     if as_text:
         print_parts(*told, *beside)
@@ -86,20 +89,19 @@ def evaluate_set(
         # What is for machines, or for a page, stands alone on stdout.
         progress.note("\n".join(plain_lines(*told, *beside)))
     stale = [] if age is None else _stale(metrics, today - age, stale_after or "")
-    ending = conclude_measured(measured(outcome, today, require_quiet=require_quiet, stale=stale[0] if stale else ""))
+    old = stale[0] if stale else ""
+    ending = conclude_measured(measured(outcome, today, require_quiet=require_quiet, stale=old, asked=asked))
     if before is not None:
-        compared = shlex.join(["recallbench", "compare", str(before.folder), str(outcome.folder)])
-        ending = replace(ending, next=compared)
+        ending = replace(ending, next=command("compare", before.folder, outcome.folder))
     lacking = None if table is None else print_table(table, outcome, target.matching, before, ending)
     for line in stale:
         print(visible(f"warning: {line}"), file=sys.stderr)
-    whole = print_failures(outcome.retrieval)
+    print_failures(outcome.retrieval)
     if as_text:
         conclude(ending)
     if lacking is not None:
         raise lacking
-    good = whole and (not require_verified or gates_hold(metrics))
-    return 0 if good and (not require_quiet or stayed_quiet(outcome.folder)) else 1
+    return code_of(outcome, require_verified=require_verified, require_quiet=require_quiet)
 
 
 def _refuse_result(folder: Path) -> None:
@@ -109,7 +111,7 @@ def _refuse_result(folder: Path) -> None:
             f"{folder} is a result, no set of your own",
             expected="the folder of the set that it is a result of",
             found=f"run.trec and {gold.name}",
-            remedy=f"score its rankings: recallbench score {folder / 'run.trec'} --gold {gold}",
+            remedy=f"score its rankings: {command('score', folder / 'run.trec', '--gold', gold)}",
         )
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.cli import options
-from recallbench.cli.command import EPILOG, PATH, argument, command, option
+from recallbench.cli.command import EPILOG, PATH, command, option
+from recallbench.cli.picture_file import check_picture
 from recallbench.cli.printing import show
 from recallbench.cli.typed_command import typed_command
-from recallbench.corpora.labelled_sets import options as labelled_options
-from recallbench.corpora.matching import options as matching_options
 from recallbench.reports.printing.printed import Format
+from recallbench.whole_file import write_output
 
 EXAMPLES = (
     "Examples: recallbench grow locomo --store bm25; recallbench grow DIR --distractors more.jsonl --match tokens "
@@ -20,30 +20,16 @@ EXAMPLES = (
 
 
 @command(
-    argument(
-        "corpus",
-        "locomo, longmemeval, canary-locomo, …, or your own data: DIR, or hub:OWNER/NAME@<40 hex digits>; none with "
-        "--corpus-shape.",
-        required=False,
-    ),
+    options.CORPUS_OR_SET,
     option("factors", "How many times their own size the haystacks grow to.", default="1,2,5,10"),
-    option(
-        "distractors", "Documents to add (JSON lines with _id and text) [default: the other haystacks'].", type=PATH
-    ),
+    options.DISTRACTORS,
     option("seed", "The seed by which documents are drawn.", type=int, default=42),
-    *options.of_corpus(*matching_options.OPTIONS, *labelled_options.OPTIONS),
-    options.RANDOM_MATCHES,
-    *options.SYSTEM,
-    *options.of_stores(),
+    *options.OWN_DATA,
+    *options.of_system(),
     *options.CORPUS,
-    options.LIMIT,
-    options.DEPTH,
     options.REQUIRE_QUIET,
-    *options.FORMAT,
     option("plot", "Draw recall and p95 against the size into this SVG file.", type=PATH),
-    options.CACHE_DIR,
-    options.QUIET,
-    options.CONFIG,
+    *options.GENERAL,
     epilog=f"{EXAMPLES} {EPILOG}",
 )
 def grow(
@@ -69,6 +55,7 @@ def grow(
     from recallbench.reports.growth.picture import picture
     from recallbench.studies.growth import growth
 
+    check_picture(plot)
     sizes = options.whole_numbers(factors, "factors", "1,2,5,10")
     progress = listener(quiet)
     run_options = obtain_corpus(corpus, others, progress)
@@ -77,7 +64,5 @@ def grow(
     grown = growth(run_options, sizes, distractors, seed, progress)
     show(printed(grown, typed_command()), format)
     if plot is not None:
-        from recallbench.cli.output_file import write_output
-
         write_output(plot, picture(grown))
     return 1 if require_quiet and any(size.disturbed for size in grown.sizes) else 0

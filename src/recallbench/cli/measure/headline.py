@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from datetime import date
 from pathlib import Path
 
 from recallbench.corpora.labelled_sets.set_name import plain_names
+from recallbench.escaping.shell import command
 from recallbench.escaping.terminal import shortened, visible
 from recallbench.machine_load import MachineLoad
 from recallbench.reading import document, parsed
 from recallbench.reports.answers import answer_lines
 from recallbench.reports.canary.drawn import canary_doubt, canary_lines
-from recallbench.reports.cells import figure, interval, share, system
+from recallbench.reports.cells import figure, in_no_mean, interval, saturation, system
 from recallbench.reports.conclusions.labels import mattering, of_protocol
 from recallbench.reports.conclusions.measured import Measured, counted, gate_words
 from recallbench.reports.controls.columns import control_names, controls
 from recallbench.reports.latency import folder_impossible_times, times_line
-from recallbench.reports.own_encoder import encoder_words
+from recallbench.reports.own_encoder import encoder_words, pack_sentence
 from recallbench.reports.reproduction import LABEL, PAGE_NAME, ReproductionRecord
 from recallbench.reports.result_page import PAGE
 from recallbench.reports.returned import returned_sentences
@@ -28,19 +28,27 @@ from recallbench.reports.table import Part, Table
 from recallbench.results.environment import recorded_load
 from recallbench.results.metrics import Metrics
 from recallbench.results.result import ENVIRONMENT, Result
+from recallbench.results.sets.asked_depth import AskedDepth
 from recallbench.retrieval.record import Retrieval, question_labels
 from recallbench.runs.run import Outcome
 from recallbench.scoring.returned import returned_rows
 
 
-def headline(metrics: Metrics, folder: Path, today: date, *, labels: bool = False) -> list[Part]:
+def headline(
+    metrics: Metrics, folder: Path, today: date, *, labels: bool = False, asked: AskedDepth | None = None
+) -> list[Part]:
     """Return the corpus, the figures, what has to be said of them, and the paths of page and report.
 
     The protocol's verdict and every deviation from it are told of a run under it, and where `labels` are asked for.
 
-    `today` decides whether a canary whose questions were asked is stale.
+    With `asked` the figure at that k comes first. `today` decides whether a canary whose questions were asked is stale.
     """
     rows = []
+    if asked is not None:
+        e, bm25 = asked.estimate, asked.bm25
+        control = [figure(bm25) if name == "BM25" else "–" for name in control_names(metrics)]
+        found = (figure(e.value), interval(e), str(e.n), figure(e.chance))
+        rows.append((f"recall@{e.measure.partition('@')[2]}", e.measure, *found, *control, saturation(e)))
     for primary in metrics.headline:
         e = primary.estimate
         rows.append(
@@ -52,15 +60,18 @@ def headline(metrics: Metrics, folder: Path, today: date, *, labels: bool = Fals
                 str(e.n),
                 figure(e.chance),
                 *controls(metrics, e.measure),
-                "–" if e.ordered else share(e.saturated),
+                saturation(e),
             )
         )
     embedder = encoder_words(metrics)
     table = Table(("", "measure", "value", "95% interval", "n", "chance", *control_names(metrics), "saturated"), rows)
     corpus = plain_names(metrics.corpus.name)
     lines: list[Part] = [f"{corpus}, {system(metrics)}, {embedder}; {metrics.store.version}", table]
-    if any(primary.estimate.saturated and not primary.estimate.ordered for primary in metrics.headline):
+    shown = [primary.estimate for primary in metrics.headline] + ([] if asked is None else [asked.estimate])
+    if any(estimate.saturated and not estimate.ordered for estimate in shown):
         lines.append("saturated: the share of questions that any order answers: they have no more to find in than k")
+    if metrics.embedder is not None and metrics.embedder.pack is not None:
+        lines.append(f"vectors: {pack_sentence(metrics.embedder.pack, 12)}")
     lines += about_corpus(metrics)
     if not any(primary.protocol_name == "MRR" for primary in metrics.headline):
         lines.append(f"no MRR: it needs --depth 50, these rankings are {metrics.retrieval.depth} deep")
@@ -72,6 +83,8 @@ def headline(metrics: Metrics, folder: Path, today: date, *, labels: bool = Fals
         )
         rankings = Result(folder, metrics).rankings
         lines += returned_sentences(returned_rows(rankings.calls, rankings.kinds))
+    if metrics.abstention is not None:
+        lines.append(f"{counted(metrics.retrieval.asked)} asked, {in_no_mean(metrics.abstention.questions)}")
     lines += canary_lines(metrics.canary, today)
     lines += answer_lines(metrics)
     if (load := machine_load(folder)) is not None and not load.quiet:
@@ -80,7 +93,7 @@ def headline(metrics: Metrics, folder: Path, today: date, *, labels: bool = Fals
     lines += _standing(metrics, labels=labels or of_protocol(metrics.corpus.name, metrics.store.name))
     if metrics.pipeline is not None:
         lines += [f"stage: {sentence}" for sentence in idle_sentences(metrics.pipeline)]
-        lines.append(f"stages: recallbench stages {shlex.quote(str(folder))}")
+        lines.append(f"stages: {command('stages', folder)}")
     lines.append(f"page: {(folder / PAGE).resolve()}")
     lines.append(f"report: {(folder / 'report.md').resolve()}")
     return lines
@@ -98,7 +111,9 @@ def _standing(metrics: Metrics, *, labels: bool) -> list[str]:
     ]
 
 
-def measured(outcome: Outcome, today: date, *, require_quiet: bool = False, stale: str = "") -> Measured:
+def measured(
+    outcome: Outcome, today: date, *, require_quiet: bool = False, stale: str = "", asked: AskedDepth | None = None
+) -> Measured:
     """Return a result that was just made, with what its folder says of its run."""
     load, drawn = machine_load(outcome.folder), outcome.metrics.canary
     return Measured(
@@ -108,6 +123,7 @@ def measured(outcome: Outcome, today: date, *, require_quiet: bool = False, stal
         busy_counts=require_quiet,
         untimed=len(outcome.retrieval.failures.untimed),
         stale=stale or ("" if drawn is None else canary_doubt(drawn, today)),
+        asked=asked,
     )
 
 
@@ -117,19 +133,17 @@ def machine_load(folder: Path) -> MachineLoad | None:
     return recorded_load(parsed(document(path), path)) if path.is_file() else None
 
 
-def stayed_quiet(folder: Path) -> bool:
-    """Whether nothing is known to have disturbed the times of a result."""
-    load = machine_load(folder)
-    return load is None or load.quiet
+def code_of(outcome: Outcome, *, require_verified: bool, require_quiet: bool) -> int:
+    """Return 1 where a question failed, where a gate but the pending one fails, or where the machine was busy."""
+    failures, load = outcome.retrieval.failures, machine_load(outcome.folder)
+    failed = bool(failures.reasons or failures.untimed)
+    verified = outcome.metrics.verdict.text.startswith(("VERIFIED", "UNVERIFIED ("))
+    busy = load is not None and not load.quiet
+    return 1 if failed or (require_verified and not verified) or (require_quiet and busy) else 0
 
 
-def gates_hold(metrics: Metrics) -> bool:
-    """Whether every gate but the pending one holds."""
-    return metrics.verdict.text.startswith(("VERIFIED", "UNVERIFIED ("))
-
-
-def print_failures(retrieval: Retrieval) -> bool:
-    """Name on stderr each question that the store failed on, with the reason; return whether there is none.
+def print_failures(retrieval: Retrieval) -> None:
+    """Name on stderr each question that the store failed on, with the reason.
 
     The lines of the user's code are shown once for each place that failed.
     """
@@ -143,7 +157,6 @@ def print_failures(retrieval: Retrieval) -> bool:
             if calls not in shown:
                 print(error.own_code, file=sys.stderr)
                 shown.add(calls)
-    return not failures.reasons and not failures.untimed
 
 
 def reproduction(record: ReproductionRecord, folder: Path) -> list[Part]:

@@ -12,8 +12,6 @@ from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, Finite, argument, choice, command, flag, is_given, option
 from recallbench.cli.printing import show
 from recallbench.cli.typed_command import typed_command
-from recallbench.corpora.labelled_sets import options as labelled_options
-from recallbench.corpora.matching import options as matching_options
 from recallbench.reports.printing.printed import Format
 
 if TYPE_CHECKING:
@@ -49,25 +47,14 @@ SIZES, CLIENTS, RATES, SHARES = "1,2,5", "1,2,4,8", "20,50", ".5,.7,.9"
     option("against-pipeline", "The second system's pipeline, a TOML file.", type=PATH),
     option("against-set", "An option of the second store; repeat it for several.", metavar="NAME=VALUE", multiple=True),
     option("sizes", "How many times their own size the haystacks have, as 1,2,5 (as in grow).", default="1"),
-    option(
-        "distractors", "Documents to add (JSON lines with _id and text) [default: the other haystacks'].", type=PATH
-    ),
+    options.DISTRACTORS,
     flag("require-quiet", "Exit 3 where the machine is not quiet; the levels so far are kept."),
-    *options.of_corpus(*matching_options.OPTIONS, *labelled_options.OPTIONS),
-    options.RANDOM_MATCHES,
-    *options.SYSTEM,
-    *options.of_stores(),
+    *options.OWN_DATA,
+    *options.of_system(),
     *options.CORPUS,
-    options.LIMIT,
-    options.DEPTH,
-    options.SCOPE,
-    options.TIME,
-    options.OUT,
-    options.LABEL,
-    *options.FORMAT,
-    options.CACHE_DIR,
-    options.QUIET,
-    options.CONFIG,
+    *options.SEEN,
+    *options.STUDY,
+    *options.GENERAL,
     epilog=f"{EXAMPLES} {EPILOG}",
 )
 def latency(

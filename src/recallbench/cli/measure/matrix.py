@@ -11,8 +11,6 @@ from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, command, option
 from recallbench.cli.printing import show as print_matrix
 from recallbench.cli.typed_command import typed_command
-from recallbench.corpora.labelled_sets import options as labelled_options
-from recallbench.corpora.matching import options as matching_options
 from recallbench.reports.printing.printed import Format
 
 if TYPE_CHECKING:
@@ -38,20 +36,13 @@ EXAMPLES = (
     ),
     option("store", "The store that searches the vectors.", default="exact"),
     option("show", "Print a matrix that was measured, from its folder, and measure nothing.", type=PATH),
-    *options.of_corpus(*matching_options.OPTIONS, *labelled_options.OPTIONS),
-    options.RANDOM_MATCHES,
+    *options.OWN_DATA,
     options.DSN,
     options.BACKEND,
     *options.of_stores(),
     *options.CORPUS,
-    options.LIMIT,
-    options.DEPTH,
-    options.OUT,
-    options.LABEL,
-    *options.FORMAT,
-    options.CACHE_DIR,
-    options.QUIET,
-    options.CONFIG,
+    *options.STUDY,
+    *options.GENERAL,
     epilog=f"{EXAMPLES} {EPILOG}",
 )
 def matrix(
@@ -81,7 +72,7 @@ def matrix(
         has_cells = all((show / cell.folder).is_dir() for cell in kept.cells)
         print_matrix(printed(kept, show, has_cells=has_cells), format)
         return 1 if kept.failed else 0
-    if not (words := _words(encoders)) or not (named := _words(corpora)):
+    if not (words := options.words_of(encoders or "")) or not (named := options.words_of(corpora or "")):
         raise UsageError(
             "a matrix has encoders and corpora",
             expected="--encoders minilm@256,minilm@512 --corpora locomo,realtalk",
@@ -93,10 +84,6 @@ def matrix(
     study = measure_matrix(read, _corpora(named, others, progress), progress, date.today())
     print_matrix(printed(study.document, study.folder, typed_command()), format)
     return 1 if study.document.failed else 0
-
-
-def _words(text: str | None) -> list[str]:
-    return [word.strip() for word in (text or "").split(",") if word.strip()]
 
 
 def _corpora(words: list[str], others: dict[str, Any], progress: Progress) -> list[Options]:

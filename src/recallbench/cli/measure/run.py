@@ -35,18 +35,9 @@ EXAMPLES = (
         required=False,
     ),
     options.VERSION,
-    options.STORES,
-    options.PIPELINE,
-    options.DSN,
-    options.EMBEDDER,
-    options.MAX_TOKENS,
-    options.BACKEND,
-    *options.of_stores(),
+    *options.of_system(options.STORES),
     *options.CORPUS,
-    options.LIMIT,
-    options.DEPTH,
-    options.SCOPE,
-    options.TIME,
+    *options.SEEN,
     options.CONTROLS,
     option(
         "reproduce",
@@ -55,13 +46,10 @@ EXAMPLES = (
     ),
     *options.RESULT,
     options.REQUIRE_QUIET,
-    *options.FORMAT,
     options.LABELS,
     flag("dry-run", "Go through a run on a miniature corpus, and list what the real one needs."),
     options.STRICT,
-    options.CACHE_DIR,
-    options.QUIET,
-    options.CONFIG,
+    *options.GENERAL,
     epilog=f"{EXAMPLES} {EPILOG}",
 )
 def run(
@@ -82,14 +70,7 @@ def run(
     """
     from recallbench.cli.bars import listener
     from recallbench.cli.measure.corpora_table import corpora_table
-    from recallbench.cli.measure.headline import (
-        gates_hold,
-        headline,
-        measured,
-        print_failures,
-        reproduction,
-        stayed_quiet,
-    )
+    from recallbench.cli.measure.headline import code_of, headline, measured, print_failures, reproduction
     from recallbench.corpora.labelled_sets.set_name import plain_names
     from recallbench.errors import RecallBenchError, UsageError
     from recallbench.machine_load import MachineLoad, refuse_unquiet
@@ -148,9 +129,8 @@ def run(
         parts += [*([""] if parts else []), *told]
         if format == "text":
             print_parts(*told)  # the next one may take an hour
-        whole = print_failures(outcome.retrieval)
-        good = whole and (not require_verified or gates_hold(outcome.metrics))
-        codes.append(0 if good and (not require_quiet or stayed_quiet(outcome.folder)) else 1)
+        print_failures(outcome.retrieval)
+        codes.append(code_of(outcome, require_verified=require_verified, require_quiet=require_quiet))
         results.append(measured(outcome, today, require_quiet=require_quiet))
     if len({each.metrics.corpus.name for each in results}) > 1:
         over: list[Part] = ["", corpora_table([each.metrics for each in results])]

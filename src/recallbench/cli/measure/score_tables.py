@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import printing
+from recallbench.cli.command import typed
+from recallbench.cli.picture_file import check_picture
 from recallbench.errors import UsageError
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Part
+from recallbench.whole_file import write_output
 
 if TYPE_CHECKING:
     from recallbench.cases.definitions import Definitions
@@ -33,30 +36,19 @@ class TableOptions:
     definitions: Definitions
 
 
-def table_options(
-    k: int,
-    by: str | None,
-    format: Format,
-    ks: str | None,
-    plot: Path | None,
-    definitions: Definitions,
-    *,
-    comparing: bool,
-) -> TableOptions:
-    """Return the options of a command line; raises UsageError with options that would work."""
+def take_table(others: dict[str, Any], format: Format, *, comparing: bool) -> TableOptions:
+    """Take the options of a table out of the others; raises UsageError with options that would work."""
+    from recallbench.cases.definitions import Definitions
     from recallbench.scoring.depth import depth_of
 
+    definitions = Definitions(*(others.pop(name) for name in ("precision", "ndcg", "percentiles")))
+    k, by, ks, plot = (others.pop(name) for name in ("k", "by", "ks", "plot"))
+    if ks is None and not typed("plot"):
+        plot = None  # a plot that stands in a file or variable for whenever there is one
     depths = _depths(ks)
     if plot is not None and not depths:
         raise UsageError("--plot draws what --ks works out", expected="--ks 1,3,5,10,20", found="none")
-    if plot is not None and plot.suffix.lower() != ".svg":
-        remedy = f"--plot {plot.with_suffix('.svg') if plot.name else 'ks.svg'}"
-        raise UsageError("--plot draws SVG", expected="a file that ends in .svg", found=str(plot), remedy=remedy)
-    if plot is not None and not plot.parent.is_dir():
-        # Refused before a store works for an hour.
-        raise UsageError("--plot needs a folder", expected="one that exists", found=str(plot.parent))
-    if plot is not None and plot.is_dir():
-        raise UsageError("--plot names a folder", expected="a file that ends in .svg", found=str(plot))
+    check_picture(plot)
     if format == "csv" and (depths or comparing):
         raise UsageError(
             "CSV holds one table, that of the queries",
@@ -93,7 +85,7 @@ def show(
         drawn = "" if options.plot is None else f", and {options.plot} was not drawn"
         print(f"recallbench: no figures at other depths: no case has anything to find{drawn}", file=sys.stderr)
     elif tradeoff is not None and options.plot is not None:
-        _draw(tradeoff, options.plot)
+        write_output(options.plot, tradeoff.plot().picture())
 
 
 def _printed(
@@ -121,12 +113,6 @@ def _printed(
         markdown += "\n".join(["", *compared.markdown, ""])
     title = f"Scores of {len(report)} queries"
     return Printed(title, shown, fields, conclusion, own_markdown=markdown, own_sheet=sheet(report, options.by))
-
-
-def _draw(tradeoff: Tradeoff, plot: Path) -> None:
-    from recallbench.cli.output_file import write_output
-
-    write_output(plot, tradeoff.plot().picture())
 
 
 def _depths(text: str | None) -> tuple[int, ...]:

@@ -14,8 +14,6 @@ from recallbench.cli.printing import show
 from recallbench.cli.settings_file import take_settings
 from recallbench.cli.typed_command import typed_command
 from recallbench.confidential import without_secrets
-from recallbench.corpora.labelled_sets import options as labelled_options
-from recallbench.corpora.matching import options as matching_options
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Table
@@ -42,13 +40,7 @@ def _read_run(context: click.Context, _argument: click.Parameter, path: Path) ->
 
 @command(
     argument("file", "The sweep: a TOML file.", type=PATH, callback=_read_run, is_eager=True),
-    argument(
-        "corpus",
-        "locomo, longmemeval, canary-locomo, …, or your own data: DIR, or hub:OWNER/NAME@<40 hex digits>; none with "
-        "--corpus-shape.",
-        required=False,
-        metavar="[CORPUS|DIR]",
-    ),
+    options.CORPUS_OR_SET,
     option(
         "gate",
         "What a point must keep to be chosen, by the questions to choose by and the k hits that it hands on: "
@@ -81,21 +73,12 @@ def _read_run(context: click.Context, _argument: click.Parameter, path: Path) ->
     ),
     flag("dry-run", "Check the whole sweep, ask every point a few questions, and tell how long all of it would take."),
     option("measure", "What points are judged by, at the k of each where k is a parameter.", default="recall_any@10"),
-    *options.of_corpus(*matching_options.OPTIONS, *labelled_options.OPTIONS),
-    options.RANDOM_MATCHES,
-    *options.SYSTEM,
-    *options.of_stores(),
+    *options.OWN_DATA,
+    *options.of_system(),
     *options.CORPUS,
-    options.LIMIT,
-    options.DEPTH,
-    options.SCOPE,
-    options.TIME,
-    options.OUT,
-    options.LABEL,
-    *options.FORMAT,
-    options.CACHE_DIR,
-    options.QUIET,
-    options.CONFIG,
+    *options.SEEN,
+    *options.STUDY,
+    *options.GENERAL,
     epilog=f"{EXAMPLES} {EPILOG}",
 )
 def sweep(

@@ -10,8 +10,6 @@ from recallbench.cli.command import EPILOG, argument, command, option
 from recallbench.cli.printing import show
 from recallbench.reports.printing.printed import Format
 
-EXAMPLE = "recallbench versions --corpus locomo --dsn postgresql://… 0.2.1 0.4.1 0.20.0"
-
 
 @command(
     argument("version", "In the order to compare, as 0.2.1.", nargs=-1, required=True, metavar="VERSION..."),
@@ -22,16 +20,11 @@ EXAMPLE = "recallbench versions --corpus locomo --dsn postgresql://… 0.2.1 0.4
     options.MAX_TOKENS,
     options.BACKEND,
     *options.of_stores("pgmnemo"),
-    *options.CORPUS,
+    *options.OWN_CORPUS,
     options.LIMIT,
-    options.SCOPE,
-    options.TIME,
-    options.OUT,
-    options.LABEL,
-    *options.FORMAT,
-    options.CACHE_DIR,
-    options.QUIET,
-    options.CONFIG,
+    *options.SEEN,
+    *options.STUDY,
+    *options.GENERAL,
     epilog=f"Example: recallbench versions 0.2.0 0.2.1 --corpus locomo --dsn postgresql://user@host/postgres. {EPILOG}",
 )
 def versions(version: tuple[str, ...], corpus: str | None, format: Format, quiet: bool, **of_run: Any) -> int:

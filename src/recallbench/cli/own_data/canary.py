@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 from recallbench.cli import options
 from recallbench.cli.command import (
@@ -31,35 +30,11 @@ EXAMPLES = (
     "team-canary --refresh --log recalls.jsonl --result base --folder team-canary-2. The bundled corpora canary-locomo "
     "and canary-longmemeval are something else: miniatures to try the program with."
 )
-OF_CHECK = ("source", "log", "result", "skip_bad", "drift", "format")
-OF_DRAW = (
-    "n",
-    "log",
-    "result",
-    "hard",
-    "hard_rank",
-    "by",
-    "split",
-    "seed",
-    "stale_after",
-    "skip_bad",
-    "folder",
-    "format",
-)
-OF_REFRESH = (
-    "source",
-    "n",
-    "log",
-    "result",
-    "hard",
-    "hard_rank",
-    "seed",
-    "stale_after",
-    "skip_bad",
-    "folder",
-    "keep",
-    "format",
-)
+OF_ALL = ("log", "result", "skip_bad", "format")
+OF_ANY_DRAW = (*OF_ALL, "n", "hard", "hard_rank", "seed", "stale_after", "folder")
+OF_DRAW = (*OF_ANY_DRAW, "by", "split")
+OF_REFRESH = (*OF_ANY_DRAW, "source", "keep")
+OF_CHECK = (*OF_ALL, "source", "drift")
 
 
 @command(
@@ -120,15 +95,23 @@ OF_REFRESH = (
 )
 def canary(
     place: Path,
+    n: int,
     log: tuple[Path, ...],
     result: tuple[Path, ...],
+    hard: float | None,
+    hard_rank: int,
+    by: str,
+    split: str | None,
+    seed: int,
+    folder: Path | None,
+    stale_after: str | None,
     check: bool,
-    refresh: bool,
     drift: float,
+    refresh: bool,
+    keep: float,
     source: Path | None,
     skip_bad: bool,
     format: Format,
-    **of_draw: Any,
 ) -> int:
     """Draw 100 to 300 questions of your own set like production asks: a small set to measure every day.
 
@@ -137,69 +120,18 @@ def canary(
     The folder is a set for `evaluate`, `gate`, `compare`, `latency` and `sweep`, and its canary.json says how
     it was drawn, what it can detect and when it is stale, which is told wherever it is measured.
     """
-    if check and refresh:
-        raise UsageError("--check and --refresh at once", expected="one of the two", found="both")
-    asked = "--check" if check else "--refresh" if refresh else "a draw"
-    fitting = OF_CHECK if check else OF_REFRESH if refresh else OF_DRAW
-    others = [name for name in (*OF_DRAW, *OF_CHECK, *OF_REFRESH) if name not in fitting]
-    if unfitting := typed(*others):
-        raise UsageError(f"{unfitting} is not for {asked}", expected=f"{asked} without it", found=unfitting)
-    if check:
-        return _check(place, log, result, drift, source, skip_bad, format)
-    return _draw(place, log, result, refresh, source, skip_bad, format, **of_draw)
-
-
-def _check(
-    folder: Path,
-    logs: tuple[Path, ...],
-    results: tuple[Path, ...],
-    drift: float,
-    source: Path | None,
-    skip_bad: bool,
-    format: Format,
-) -> int:
-    from recallbench.reports.canary.check import check_lines, check_table, conclusion
-    from recallbench.studies.logs.canary.freshness import check_canary
-
-    if len(results) > 1:
-        raise UsageError("--check weighs one result", expected="--result once", found=f"{len(results)} of them")
-    checked = check_canary(
-        folder, date.today(), logs, results[0] if results else None, drift, source=source, skip_bad=skip_bad
-    )
-    lines = check_lines(checked)
-    sheet = check_table(checked)
-    show(
-        Printed(
-            "Whether a canary is fresh", lines, checked.model_dump(mode="json"), conclusion(checked), own_sheet=sheet
-        ),
-        format,
-    )
-    return 1 if checked.stale else 0
-
-
-def _draw(
-    place: Path,
-    log: tuple[Path, ...],
-    result: tuple[Path, ...],
-    refresh: bool,
-    source: Path | None,
-    skip_bad: bool,
-    format: Format,
-    *,
-    n: int,
-    hard: float | None,
-    hard_rank: int,
-    by: str,
-    split: str | None,
-    seed: int,
-    folder: Path | None,
-    stale_after: str | None,
-    keep: float,
-) -> int:
     from recallbench.reports.canary.drawn import conclusion, drawn_parts
     from recallbench.studies.logs.canary.canary import CanaryRequest, draw_canary, refresh_request
     from recallbench.studies.logs.canary.stale_after import parse_stale_after
 
+    if check and refresh:
+        raise UsageError("--check and --refresh at once", expected="one of the two", found="both")
+    asked = "--check" if check else "--refresh" if refresh else "a draw"
+    fitting = OF_CHECK if check else OF_REFRESH if refresh else OF_DRAW
+    if unfitting := typed(*(name for name in (*OF_DRAW, *OF_CHECK, *OF_REFRESH) if name not in fitting)):
+        raise UsageError(f"{unfitting} is not for {asked}", expected=f"{asked} without it", found=unfitting)
+    if check:
+        return _check(place, log, result, drift, source, skip_bad, format)
     if len(result) > 2:
         raise UsageError(
             "two results make the pairs", expected="--result once or twice", found=f"{len(result)} of them"
@@ -232,6 +164,27 @@ def _draw(
     told = conclusion(record, str(request.folder))
     show(Printed("A canary", drawn_parts(record), record.model_dump(mode="json"), told), format)
     return 0
+
+
+def _check(
+    folder: Path,
+    logs: tuple[Path, ...],
+    results: tuple[Path, ...],
+    drift: float,
+    source: Path | None,
+    skip_bad: bool,
+    format: Format,
+) -> int:
+    from recallbench.reports.canary.check import check_lines, check_table, conclusion
+    from recallbench.studies.logs.canary.freshness import check_canary
+
+    if len(results) > 1:
+        raise UsageError("--check weighs one result", expected="--result once", found=f"{len(results)} of them")
+    result = results[0] if results else None
+    checked = check_canary(folder, date.today(), logs, result, drift, source=source, skip_bad=skip_bad)
+    lines, sheet, told = check_lines(checked), check_table(checked), conclusion(checked)
+    show(Printed("Whether a canary is fresh", lines, checked.model_dump(mode="json"), told, own_sheet=sheet), format)
+    return 1 if checked.stale else 0
 
 
 def _beside(folder: Path) -> Path:

@@ -11,6 +11,7 @@ from recallbench.interruption import postpone_signals
 
 if TYPE_CHECKING:
     from recallbench.cli.own_data.keyboard import Keyboard
+    from recallbench.corpora.labelled_sets.begun_labels import BegunLabels
     from recallbench.corpora.labelled_sets.label_book import LabelBook
     from recallbench.studies.logs.labelling import Labelling
     from recallbench.studies.logs.shelf import Shelf
@@ -29,6 +30,7 @@ class Dialogue:
     """Queries that wait for their labels, one after the other; a key may lead back."""
 
     book: LabelBook
+    begun: BegunLabels
     shelf: Shelf
     labellings: list[Labelling]
     done: int
@@ -38,7 +40,8 @@ class Dialogue:
     today: date
 
     def hold(self) -> None:
-        """Ask until all queries were shown or the user stops; each label is saved when its query is judged."""
+        """Ask until all queries were shown or the user stops; each label is saved at once, in the book once its
+        query is judged."""
         at = 0
         while self.labellings:
             if at == len(self.labellings):
@@ -49,6 +52,8 @@ class Dialogue:
             labelling = self.labellings[at]
             shown = visible_lines(labelling.query.text)
             self._say(f"\n[{self.done + at + 1} of {self.done + len(self.labellings)}] {shown}")
+            if judged := labelling.place:
+                self._say(f"  {judged} of its documents {'is' if judged == 1 else 'are'} judged already; u goes back")
             outcome = self._judge(labelling)
             if outcome == "stopped":
                 return
@@ -63,11 +68,14 @@ class Dialogue:
         """Return the place of the query whose label was taken back; the same place where there is none."""
         for before in reversed(range(at)):
             labelling = self.labellings[before]
-            if was_saved := labelling.saved:
-                with postpone_signals():
+            was_saved = labelling.saved
+            with postpone_signals():
+                undone = labelling.undo()
+                self._keep(labelling)
+                if was_saved:
                     self.book.take_back(labelling.query)
-                    labelling.saved = False
-            if labelling.undo() or was_saved:
+                    labelling.saved = ""
+            if undone or was_saved:
                 self._say("  the last label was taken back")
                 return before
         self._say("  nothing to undo")
@@ -101,12 +109,15 @@ class Dialogue:
             if key == "u":
                 if not labelling.undo():
                     return "undone"
+                self._keep(labelling)
             elif key == "+":
                 self._add(labelling)
             elif key == "a":
                 labelling.none_of_the_rest()
+                self._keep(labelling)
             elif key and key in "yn0123456789":
                 labelling.grade(float(key) if key.isdigit() else float(key == "y"))
+                self._keep(labelling)
             else:
                 self._say(f"  {HELP}")
 
@@ -118,7 +129,9 @@ class Dialogue:
             self._add(labelling)
             return None
         if key == "u":
-            return None if labelling.undo() else "undone"
+            undone = labelling.undo()
+            self._keep(labelling)
+            return None if undone else "undone"
         return "judged" if key == "y" else "stopped" if key in ("q", None) else "skipped"
 
     def _add(self, labelling: Labelling) -> None:
@@ -139,10 +152,14 @@ class Dialogue:
         if not labelling.put_first(chosen):
             self._say(f"  {visible(chosen.id)} is judged already; u goes back")
 
+    def _keep(self, labelling: Labelling) -> None:
+        with postpone_signals():
+            self.begun.keep(labelling.query, labelling.grades)
+
     def _save(self, labelling: Labelling) -> None:
         with postpone_signals():  # what is told of an interruption counts it, or it is not there
-            self.book.append(labelling.query, labelling.grades, self.today)
-            labelling.saved = True
+            labelling.saved = self.book.append(labelling.query, labelling.grades, self.today)
+            self.begun.keep(labelling.query, {})
         self._say(f"  saved: {labelling.relevant} relevant of {labelling.place} judged")
 
     def _say(self, text: str) -> None:

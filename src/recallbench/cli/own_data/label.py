@@ -5,14 +5,13 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from datetime import date
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import options
-from recallbench.cli.again import command_again
 from recallbench.cli.command import PATH, Whole, argument, command, flag, former, option, typed
 from recallbench.cli.printing import show
+from recallbench.cli.typed_command import typed_command
 from recallbench.errors import UsageError
 from recallbench.escaping.terminal import visible
 from recallbench.interruption import InterruptedWithResult
@@ -36,8 +35,9 @@ KEYS = (
     option("query", "A query to label; repeat it for several.", multiple=True),
     option(
         "import",
-        "Take questions with their answers from a CSV, TSV or JSONL file, and ask nothing: columns question, answer, "
-        "relevant (ids), kind, scope, tenant and id.",
+        "Take questions with what answers them from a CSV, TSV or JSONL file, and ask nothing: columns question; "
+        "relevant (ids) or answer, the text that a document must say (`expected` in gold.jsonl); kind, scope, tenant "
+        "and id. Beside a column expected, answer is what a pipeline that answers is judged by.",
         "import_",
         type=PATH,
     ),
@@ -51,12 +51,10 @@ KEYS = (
     options.MAX_TOKENS,
     options.BACKEND,
     *options.of_stores(),
-    options.CACHE_DIR,
-    *options.FORMAT,
-    options.QUIET,
-    options.CONFIG,
-    epilog=f"Keys: {KEYS}. On a terminal a key needs no Enter. Labels are saved query by query; stop and go on at any "
-    "time. Examples: recallbench label team; recallbench label team --import questions.csv.",
+    *options.GENERAL,
+    epilog=f"Keys: {KEYS}. On a terminal a key needs no Enter. Stop and go on at any time: the labels of a query that "
+    "is not finished wait in DIR/gold.jsonl.begun, which no evaluation reads. Examples: recallbench label team; "
+    "recallbench label team --import questions.csv.",
 )
 def label(
     folder: Path,
@@ -70,7 +68,7 @@ def label(
     quiet: bool,
     **of_run: Any,
 ) -> int:
-    """Put documents forward for each query, and save the label (y, n or a grade) of each key that you press."""
+    """Put documents forward for each query, and save the label (y, n or a grade) of each key at once."""
     from recallbench.corpora.labelled_sets.label_book import LabelBook
 
     book = LabelBook(folder)
@@ -85,26 +83,21 @@ def label(
         return 0
     if typed("replace"):
         raise UsageError("--replace is for --import", expected="--import FILE --replace", found="no --import")
-    show(_label(book, _asked(book, queries, query, scope or ""), proposals, format, quiet, of_run), format)
+    show(_label(book, _named(book, queries, query, scope or ""), proposals, format, quiet, of_run), format)
     return 0
 
 
-def _asked(book: LabelBook, file: Path | None, texts: tuple[str, ...], scope: str) -> list[UnlabelledQuery]:
+def _named(book: LabelBook, file: Path | None, texts: tuple[str, ...], scope: str) -> list[UnlabelledQuery]:
     """Return all queries that were named, whether they have their label or not."""
     from recallbench.corpora.labelled_sets.label_book import UnlabelledQuery, queries_to_label
 
-    if texts:
-        done = book.labelled()
-        free = (name for number in count(1) if (name := f"q{number}") not in done)
-        every = [UnlabelledQuery(name, text) for name, text in zip(free, texts, strict=False)]
-    else:
-        every = queries_to_label(book.folder, file)
+    every = [UnlabelledQuery("", text) for text in texts] or queries_to_label(book.folder, file)
     return [each if each.scope or each.tenant else replace(each, scope=scope) for each in every]
 
 
 def _label(
     book: LabelBook,
-    every: list[UnlabelledQuery],
+    named: list[UnlabelledQuery],
     most: int,
     format: Format,
     quiet: bool,
@@ -113,18 +106,26 @@ def _label(
     from recallbench.cli.bars import listener
     from recallbench.cli.own_data.dialogue import Dialogue
     from recallbench.cli.own_data.keyboard import Keyboard
+    from recallbench.corpora.labelled_sets.begun_labels import BegunLabels
     from recallbench.corpora.labelled_sets.set_name import SetName, folder_word
+    from recallbench.corpora.labelled_sets.waiting_queries import waiting_queries
     from recallbench.reports.conclusions.labelling import interrupted, labelled
     from recallbench.studies.logs.labelling import Labelling
     from recallbench.studies.logs.proposals import propose
     from recallbench.studies.logs.shelf import Shelf
 
-    before = book.labelled()
-    left = [each for each in every if each.id not in before]
-    done = len(every) - len(left)
-    print(f"{done} of {len(every)} queries are labelled; {KEYS}", file=sys.stderr)
+    before = book.records()
+    left, labelled_before, otherwise = waiting_queries(named, before)
+    done, every = len(labelled_before), len(left) + len(labelled_before)
+    for asked, words in otherwise:
+        warning = f"{asked.id} is labelled as {words!r}, so {asked.text!r} is not asked: give it an id of its own"
+        print(f"recallbench: {visible(warning)}", file=sys.stderr)
+    print(f"{done} of {every} queries are labelled; {KEYS}", file=sys.stderr)
     shelf = Shelf.read(book.folder)
     proposing = options.run_options(corpus=str(SetName(folder_word(book.folder.name), "0" * 64)), **of_run)
+    begun = BegunLabels(book.folder)
+    for each in labelled_before:
+        begun.keep(each, {})
     labellings: list[Labelling] = []
 
     def saved() -> list[Labelling]:
@@ -133,29 +134,31 @@ def _label(
     def told() -> Conclusion:
         now = len(saved())
         waiting = {each.text for each in left} - {each.query.text for each in saved()}
-        again = command_again("label", {"--query": lambda text: ["--query", text] if text in waiting else []})
-        return labelled(str(book.folder), str(book.path), now, len(before) + now, len(left) - now, again)
+        half = sum(bool(labelling.grades) and not labelling.saved for labelling in labellings)
+        again = typed_command().with_values("--query", waiting).again()
+        return labelled(str(book.folder), str(book.path), now, len(before) + now, len(left) - now, half, again)
 
     try:
         proposed = propose(shelf, left, proposing, most, listener(quiet)) if left else []
         labellings += [Labelling(each, documents) for each, documents in zip(left, proposed, strict=True)]
+        for new in labellings:
+            graded = begun.of(new.query).items()
+            new.resume([(found, grade) for id, grade in graded if (found := shelf.named(new.query, id))])
         # What machines read is alone on stdout.
         stream = sys.stdout if format == "text" else sys.stderr
         with Keyboard(stream).opened() as keyboard:
-            Dialogue(book, shelf, labellings, done, keyboard, stream, date.today()).hold()
+            Dialogue(book, begun, shelf, labellings, done, keyboard, stream, date.today()).hold()
     except KeyboardInterrupt as error:
         lost = "" if labellings else "vectors that were computed are kept"
-        if any(each.grades and not each.saved for each in labellings):
-            lost = "grades of a query that was not finished are not kept"
         raise InterruptedWithResult(str(interrupted(told(), len(before) + len(saved()), lost))) from error
     sheet = Table(
         ("query", "relevant", "judged"),
         [(each.query.text, str(each.relevant), str(each.place)) for each in saved()],
         caption="Queries that were labelled",
     )
-    labels = [each.query.id for each in saved()]
+    labels = [each.saved for each in saved()]
     document = {"book": str(book.path), "labelled": labels, "left": len(left) - len(labels)}
-    return Printed("Labels", [] if format == "text" else [sheet], document, told(), own_sheet=sheet)
+    return Printed("Labels", [""] if format == "text" else [sheet], document, told(), own_sheet=sheet)
 
 
 def _import(book: LabelBook, file: Path, scope: str, *, replace: bool) -> Printed:
@@ -166,7 +169,8 @@ def _import(book: LabelBook, file: Path, scope: str, *, replace: bool) -> Printe
     segments = Shelf.read(book.folder).segments
     documents = {place: {segment.session for segment in there} for place, there in segments.items()}
     found = read_import(file, documents, book, date.today(), scope, replace=replace)
-    book.add_all(found.records, found.replaced)
+    book.add_all(found.records.values(), found.replaced)
+    taken = {**found.records, **found.replaced}
     told = imported(
         str(book.folder),
         str(book.path),
@@ -182,20 +186,20 @@ def _import(book: LabelBook, file: Path, scope: str, *, replace: bool) -> Printe
         ("id", "question", "relevant", "answer"),
         [
             (
-                str(record["query_id"]),
+                str(record.get("query_id", id)),
                 str(record["query"]),
                 "; ".join(map(str, relevant)) if isinstance(relevant := record.get("relevant"), (list, dict)) else "",
                 str(record.get("expected", "")),
             )
-            for record in [*found.records, *found.replaced.values()]
+            for id, record in taken.items()
         ],
         caption="Questions that were taken",
     )
     document = {
         "book": str(book.path),
         "file": str(file),
-        "imported": [record["query_id"] for record in found.records],
-        "replaced": [record["query_id"] for record in found.replaced.values()],
+        "imported": list(found.records),
+        "replaced": [record.get("query_id", id) for id, record in found.replaced.items()],
         "skipped": found.skipped,
         "judged": found.judged,
         "expecting": found.expecting,

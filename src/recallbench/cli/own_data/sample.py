@@ -80,6 +80,7 @@ def sample(
     """
     from recallbench.corpora.recall_log import RecallLog, describe_skipped
     from recallbench.errors import UsageError
+    from recallbench.whole_file import check_place
 
     if labels is not None and save is not None:
         raise UsageError("--save is for the sample", expected="--labels FILE, or --save FILE", found="both")
@@ -92,6 +93,8 @@ def sample(
             f"{save} exists already", expected="a new file: labels are never overwritten", found="an existing file",
             remedy="name another --save",
         )  # fmt: skip
+    if save is not None:
+        check_place(save)
     read = RecallLog(log, by, skip_bad)
     if labels is None:
         done = _draw(read, n, seed, save, format)
@@ -107,10 +110,10 @@ def sample(
 
 
 def _draw(log: RecallLog, n: int, seed: int, save: Path | None, format: Format) -> int:
-    from recallbench.cli.output_file import write_output
     from recallbench.cli.printing import conclude
     from recallbench.studies.logs.sampled import conclusion, sample_table
     from recallbench.studies.logs.sampling import draw_sample
+    from recallbench.whole_file import write_output
 
     drawn = draw_sample(log, n, seed)
     text = "".join(f"{line}\n" for line in drawn.lines())
@@ -130,14 +133,13 @@ def _draw(log: RecallLog, n: int, seed: int, save: Path | None, format: Format) 
         # The sample itself is JSON Lines, and alone on stdout.
         conclude(told, sys.stderr if save is None else sys.stdout)
         return 0
-    table = sample_table(drawn)
     document = {
         "by": log.by,
         "recalls": dict(drawn.recalls),
         "drawn": dict(drawn.sample_sizes),
         "queries": [query.record() for query in drawn.queries],
     }
-    show(Printed("A sample of logged recalls", [table], document, told, own_sheet=table), format)
+    show(Printed("A sample of logged recalls", [sample_table(drawn)], document, told), format)
     return 0
 
 
@@ -157,20 +159,12 @@ def _score(
     scores = score(
         log, labels, list(map(parse, measures)), matching, percentiles, allow_random_matches=allow_random_matches
     )
-    below = [
-        *log_scores.matched(scores),
-        *log_scores.intervals(scores),
-        *log_scores.abstention(scores),
-        *scores.notes,
-    ]
-    table = log_scores.table(scores)
     printed = Printed(
         "A log, scored by a sample of it",
-        [table, "", *below],
+        [log_scores.table(scores), "", *log_scores.remarks(scores)],
         scores.model_dump(mode="json"),
         log_scores.conclusion(scores),
         own_markdown=log_scores.markdown(scores),
-        own_sheet=table,
     )
     show(printed, format)
     return 0

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Any
 
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, argument, command
 from recallbench.cli.printing import show
+from recallbench.escaping import shell
 from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Part, Table
 
@@ -57,7 +57,7 @@ def doctor(corpora: tuple[str, ...], strict: bool, format: Format, **of_run: Any
         ]
     }
     chosen = [word for name in ("store", "embedder") if (value := of_run[name]) for word in (f"--{name}", value)]
-    told = readiness_conclusion(asked, shlex.join(["recallbench", "run", named[0], *chosen]), AT_ONCE)
+    told = readiness_conclusion(asked, shell.command("run", named[0], *chosen), AT_ONCE)
     # A page and Markdown have the table, where the terminal has lines that are made to be read from above.
     parts = lines if format == "text" else [sheet]
     show(Printed("What a real run needs", parts, document, told, own_sheet=sheet), format)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from recallbench.cli import options
-from recallbench.cli.command import command
+from recallbench.cli.command import argument, command
 from recallbench.cli.printing import show
 from recallbench.reports.page import Page
 from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Part, Table
+
+_OF_ONE = "What can be set of one with --set, such as pgvector: recallbench stores pgvector"
+_OF_YOUR_OWN = "Of a class or function of your own, NAME=VALUE is a parameter of its constructor or its own."
+_DEVIATES = "; others are deviations"
+"""Stands in the help of each option by itself; of a list it is said once."""
 
 
 @command(*options.FORMAT, epilog="Examples: recallbench corpora; recallbench run canary-locomo --store bm25.")
@@ -52,26 +58,37 @@ def corpora(format: Format) -> int:
 
 
 @command(
+    argument("store", "One of them, with what can be set of it [default: the list of all].", required=False),
     *options.FORMAT,
-    epilog="Examples: recallbench stores; recallbench run canary-locomo --store pgvector --embedder hash --set "
-    "index=hnsw.",
+    epilog="Examples: recallbench stores; recallbench stores pgvector.",
 )
-def stores(format: Format) -> int:
-    """List the stores, and what can be set of each."""
+def stores(store: str | None, format: Format) -> int:
+    """List the stores; of one, what can be set of it with --set NAME=VALUE.
+
+    The other forms have both of every store that is listed.
+    """
+    from recallbench.addresses import scheme_of
     from recallbench.stores.registry import SCHEMES, STORES, store_class
 
-    known = {name: store_class(name) for name in STORES}
-    known |= {f"{scheme}:": store_class(f"{scheme}://") for scheme in SCHEMES}
-    every = Table(("store", "what it is"), [(name, kind.summary) for name, kind in known.items()])
+    known = {name: (store_class(name), store_class(name).summary) for name in STORES}
+    for scheme in SCHEMES:
+        kind = store_class(f"{scheme}://")
+        known[f"{scheme}:"] = kind, kind.summary.replace("http:", f"{scheme}:")
+    if store is not None:
+        name = store if store in STORES else f"{scheme_of(store) or store.rstrip(':')}:"
+        if name not in known:
+            store_class(store)  # says what there is
+        known = {name: known[name]}
+    every = Table(("store", "what it is"), [(name, summary) for name, (_, summary) in known.items()])
     rows = []
-    for name, kind in known.items():
+    for name, (kind, _) in known.items():
         for option in kind.options:
             values = "|".join(option.values) or "…"
             also = f"--{option.flag}" if option.flag else ""
             rows.append((name, f"{option.name}={values}", also, option.description))
     settable = Table(("store", "NAME=VALUE", "also", "what it decides"), rows)
-    own = "of a class or function of your own, NAME=VALUE is a parameter of its constructor or its own"
-    parts: list[Part] = [every, "", "what --set sets:", settable, "", own]
+    told = [_OF_ONE, _OF_YOUR_OWN] if store is None else _about(next(iter(known)), rows)
+    parts: list[Part] = [every, "", *told]
     # One table for a spreadsheet: a filter of its first column leaves the stores alone, or what can be set.
     sheet = Table(
         ("table", "store", "NAME=VALUE", "also", "what it is or decides"),
@@ -80,6 +97,22 @@ def stores(format: Format) -> int:
     document = {"stores": every.records(), "options": settable.records()}
     show(Printed("The stores", parts, document, own_sheet=sheet), format)
     return 0
+
+
+def _about(name: str, rows: Sequence[tuple[str, str, str, str]]) -> list[str]:
+    """Return the settings of one store, each with what it decides below it; of a server its contract."""
+    from recallbench.stores.outside import http
+
+    if name == "python:":
+        return [_OF_YOUR_OWN]
+    if name.endswith(":"):
+        return (http.__doc__ or "").splitlines()
+    if not rows:
+        return ["Nothing can be set of it with --set."]
+    lines = ["What --set sets; the result says so where a value departs from the default:"]
+    for _, setting, also, decides in rows:
+        lines += [f"  {setting}{f', or {also}' if also else ''}", f"      {decides.replace(_DEVIATES, '')}"]
+    return lines
 
 
 @command(options.CACHE_DIR, *options.FORMAT, epilog="Examples: recallbench embedders; recallbench fetch minilm.")

@@ -7,22 +7,23 @@ the two disagree, the line says so, and why.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from recallbench.compare.conclusions.rules import first_not_passed, rules_words
+from recallbench.compare.dependent_ids import DEPENDENT
 from recallbench.compare.rules import exit_code
+from recallbench.escaping import shell
 from recallbench.reports.comparison import (
     LEVEL,
     Comparison,
     MeasuredPart,
     p_text,
     signed,
-    signed_range,
 )
 from recallbench.reports.conclusions.measured import counted
 from recallbench.reports.printing.conclusion import Conclusion, Tone
+from recallbench.reports.printing.deciding import disagreement
 
 Way = Literal["higher", "lower", "same", "open"]
 _VERBS = {"recall_any": ("finds more", "finds less"), "mrr": ("ranks it higher", "ranks it lower")}
@@ -65,15 +66,11 @@ def conclude_comparison(
 
 def way_of(part: MeasuredPart) -> Way:
     """Return where B stands: by the corrected p, or by the p alone where nothing corrects it."""
-    if not part.wins and not part.losses:
+    if not part.moved:
         return "same"
-    if _p(part) > LEVEL or not part.difference:
+    if part.corrected_p > LEVEL or not part.difference:
         return "open"
     return "higher" if part.difference > 0 else "lower"
-
-
-def _p(part: MeasuredPart) -> float:
-    return part.p if part.p_holm is None else part.p_holm
 
 
 def _happened(comparison: Comparison, shown: Sequence[MeasuredPart], ways: Mapping[str, Way], *, brief: bool) -> str:
@@ -95,7 +92,9 @@ def _happened(comparison: Comparison, shown: Sequence[MeasuredPart], ways: Mappi
     if brief:
         return f"{_verdict(moved, ways)}: {_figures(moved[0], questions, corrected=False)}"
     told = _figures(moved[0], questions)
-    others = "".join(f" and {part.measure} {signed(part.difference)}, p {p_text(_p(part))}" for part in moved[1:NAMED])
+    others = "".join(
+        f" and {part.measure} {signed(part.difference)}, p {p_text(part.corrected_p)}" for part in moved[1:NAMED]
+    )
     open_ = rest and all(ways[name] == "open" for name in rest)
     kept = f", and {_listed(rest[: NAMED - 1])} can't be told apart" if open_ and not others else ""
     return f"{_verdict(moved, ways)}: {told}{others}{kept}"
@@ -118,14 +117,13 @@ def _verdict(moved: Sequence[MeasuredPart], ways: Mapping[str, Way]) -> str:
 
 def _figures(part: MeasuredPart, questions: str, *, corrected: bool = True) -> str:
     """Return difference, interval, questions and p of a measure, the one that decides; whether it is `corrected`."""
-    interval = f" ({signed_range(part.low, part.high)})" if part.low is not None else ""
     holm = " (Holm)" if corrected and part.p_holm is not None and part.p_holm != part.p else ""
-    return f"{part.measure} {signed(part.difference)}{interval}, {questions}, p {p_text(_p(part))}{holm}"
+    return f"{part.measure} {part.words}, {questions}, p {p_text(part.corrected_p)}{holm}"
 
 
 def _regression(primary: Sequence[MeasuredPart], fail_on_regression: bool) -> str:
     """Return that --fail-on-regression could fail no measure, where so few questions changed."""
-    changed = [part for part in primary if part.wins or part.losses]
+    changed = [part for part in primary if part.moved]
     if not fail_on_regression or not changed or any(part.smallest_p * len(primary) <= LEVEL for part in changed):
         return ""
     return "--fail-on-regression could not fail"
@@ -143,6 +141,8 @@ def _belief(comparison: Comparison, shown: Sequence[MeasuredPart], ways: Mapping
         if comparison.unlike:
             yield f"though they differ in {_listed([part.what for part in comparison.unlike][:3])}"
         return
+    if any(note.startswith(DEPENDENT) for note in comparison.notes):
+        yield "the ids look as if questions depended on each other, and then intervals are too short: the note above"
     if shown[0].role == "secondary":
         yield "a hint, no finding: that p is uncorrected"
     ranked = sorted(
@@ -162,40 +162,26 @@ def _why(part: MeasuredPart, way: Way, measures: int) -> tuple[int, str]:
     """Return what decided on a measure, behind how much that is to be told; empty for a lone p."""
     if way == "same":
         return AGREED, ""
-    apart = part.low is not None and part.high is not None and not part.low <= 0 <= part.high
     tests = measures if part.role == "primary" else 1
+    if said := disagreement(part, tests):
+        return DISAGREED, said
     if way == "open":
-        if apart:
-            return DISAGREED, f"the interval excludes 0, yet p decides: {_why_not(part, tests)}"
         if part.smallest_p * tests > LEVEL:
-            return OPEN, f"so few {_units(part)} differ that no difference could be shown"
+            return OPEN, f"so few {part.unit} differ that no difference could be shown"
         if part.detectable is None:
             return OPEN, "the interval includes 0" if part.low is not None else "p decides: there is no interval"
         return OPEN, f"a difference of {part.detectable:.4f} would be found four times in five"
     if part.low is None:
         return TURNING, "p decides: there is no interval"
-    if not apart:
-        return DISAGREED, "the interval includes 0, yet p decides: it presumes no distribution"
     if part.turning:
         without = part.turning[0] if len(part.turning) == 1 else f"any one of {', '.join(part.turning[:3])}"
         return TURNING, f"p and interval agree, but without {without} the sign would turn"
     return AGREED, "p and interval agree"
 
 
-def _why_not(part: MeasuredPart, tests: int) -> str:
-    if part.smallest_p * tests > LEVEL:
-        return f"so few {_units(part)} differ that the least p is {p_text(min(1.0, part.smallest_p * tests))}"
-    return f"it is corrected for {tests} measures" if part.p <= LEVEL else "it presumes no distribution"
-
-
-def _units(part: MeasuredPart) -> str:
-    return "questions" if part.least is None else "clusters"
-
-
 def _is_hopeless(part: MeasuredPart, tests: int) -> bool:
     """Return whether no p could have shown anything, and no interval says otherwise: a warning above gives the p."""
-    apart = part.low is not None and part.high is not None and not part.low <= 0 <= part.high
-    return part.role == "primary" and part.smallest_p * tests > LEVEL and not apart
+    return part.role == "primary" and part.smallest_p * tests > LEVEL and not part.excludes_0
 
 
 def _next(
@@ -203,8 +189,7 @@ def _next(
 ) -> str:
     for side in (comparison.first, comparison.second):
         if side.altered:
-            return f"recallbench audit {shlex.quote(side.name)}"
-    second = shlex.quote(comparison.second.name)
+            return shell.command("audit", side.name)
     if comparison.identical or set(ways.values()) == {"same"}:
         return ""
     if not primary:
@@ -212,7 +197,8 @@ def _next(
     if "lower" in ways.values() or failing:
         return f"{command} --show 10"
     if "higher" in ways.values():
-        return f"recallbench gate {second} --init" if comparison.second.store else f"{command} --show 10"
+        second = comparison.second
+        return shell.command("gate", second.name, "--init") if second.store else f"{command} --show 10"
     return "ask more questions" if comparison.clusters is None else "measure more clusters"
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 
 from recallbench.compare.conclusions.rules import first_not_passed, rules_words
 from recallbench.compare.rules import exit_code, is_lower
-from recallbench.reports.comparison import LEVEL, MeasuredPart, p_text, signed, signed_range
+from recallbench.escaping.shell import command
+from recallbench.reports.comparison import LEVEL, MeasuredPart, p_text
 from recallbench.reports.drift import Drift, pace
 from recallbench.reports.printing.conclusion import Conclusion, Tone
 from recallbench.scoring.trend import FEWEST
@@ -38,24 +38,22 @@ def _moved(drift: Drift) -> str:
         return f"is lower in the last of {count} results than in the first: {_figures(pair)}"
     if pair is not None and _is_higher(pair):
         return f"is higher in the last of {count} results than in the first: {_figures(pair)}"
-    if pair is not None and not pair.wins and not pair.losses:
+    if pair is not None and not pair.moved:
         return f"is the same in the last of {count} results as in the first, {pair.n} questions"
     return f"shows no trend over {count} results{last}"
 
 
 def _figures(pair: MeasuredPart) -> str:
-    interval = f" ({signed_range(pair.low, pair.high)})" if pair.low is not None else ""
-    return f"{signed(pair.difference)}{interval}, {pair.n} questions, p {p_text(pair.p)}"
+    return f"{pair.words}, {pair.n} questions, p {p_text(pair.p)}"
 
 
 def _doubts(drift: Drift) -> Iterator[str]:
     """Yield what keeps anything from being proven, the gravest first."""
     pair = drift.last_against_first
-    if pair is not None and pair.low is not None and pair.high is not None and (pair.wins or pair.losses):
-        apart = not pair.low <= 0 <= pair.high
-        if apart != (pair.p <= LEVEL):
+    if pair is not None and pair.moved and pair.low is not None:
+        if pair.excludes_0 != (pair.p <= LEVEL):
             yield "interval and p disagree: both must exclude 0"
-    elif pair is not None and pair.smallest_p > LEVEL and (pair.wins or pair.losses):
+    elif pair is not None and pair.moved and pair.smallest_p > LEVEL:
         yield f"so few clusters differ that the least p is {p_text(pair.smallest_p)}"
     if drift.trend.direction == "too few" and len(drift.nights) > 1:
         yield f"fewer than {FEWEST} results show no trend"
@@ -64,10 +62,10 @@ def _doubts(drift: Drift) -> Iterator[str]:
 
 
 def _next(drift: Drift, failing: bool) -> str:
-    first, last = (shlex.quote(drift.nights[i].folder) for i in (0, -1))
     if len(drift.nights) == 1:
         return "measure again, and follow it from there"
-    return f"recallbench compare {first} {last}" if drift.fell or failing else ""
+    moved = drift.fell or failing
+    return command("compare", drift.nights[0].folder, drift.nights[-1].folder) if moved else ""
 
 
 def _is_higher(pair: MeasuredPart) -> bool:

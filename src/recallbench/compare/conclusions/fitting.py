@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
 from recallbench.compare.fitted.file import FittedResult
-from recallbench.compare.fitted.thresholds import Detectable
+from recallbench.compare.gate_command import gate_command
 from recallbench.reports.cells import figure, interval
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.table import Part, Table
 from recallbench.results.metrics import OVERALL
 
 ASSUMED = "counted cautiously, as if what one version finds said nothing of the next: most versions show smaller drops"
+UNSEEN = "what stays above the floors passes, however much was lost"
 
 
 def fitted_parts(results: Sequence[FittedResult], stored: Sequence[str]) -> list[Part]:
@@ -37,20 +37,21 @@ def fitted_parts(results: Sequence[FittedResult], stored: Sequence[str]) -> list
 
 
 def conclude_fitting(results: Sequence[FittedResult], file: str) -> Conclusion:
-    """Return the conclusion of writing a file."""
+    """Return the conclusion of writing a file; where it could name no drop, the file is not what was asked for."""
     count = sum(each.thresholds for each in results)
-    told = "; ".join(
-        f"{each.name + ': ' if len(results) > 1 else ''}{detectable_words(each.fitted.detectable)}" for each in results
-    )
+    told = "; ".join(f"{each.name + ': ' if len(results) > 1 else ''}{_words(each)}" for each in results)
+    happened = f"{file} has {count} thresholds; {told}"
     assumed = ASSUMED if any(each.baseline is not None for each in results) else ""
-    config = "" if file == "recallbench.toml" else f" --config {shlex.quote(file)}"
-    return Conclusion(f"{file} has {count} thresholds; {told}", assumed, f"recallbench gate{config}")
+    if few := next((each for each in results if each.baseline is None), None):
+        more = "more questions" if few.fitted.detectable.clusters is None else "more questions in more clusters"
+        return Conclusion(
+            happened,
+            "; ".join(filter(None, (UNSEEN, assumed))),
+            f"measure with {more}, move {file} away, and {gate_command(file, '--init')} again",
+            tone="bad",
+        )
+    return Conclusion(happened, assumed, gate_command(file))
 
 
-def detectable_words(detectable: Detectable) -> str:
-    """Return what drop so many questions can find."""
-    of = "" if detectable.clusters is None else f" in {detectable.clusters} clusters"
-    questions = f"{detectable.n} question{'' if detectable.n == 1 else 's'}{of}"
-    if detectable.drop is None or detectable.threshold is None:
-        return f"{questions} can't prove any drop of {detectable.measure}, so that only floors are held"
-    return f"{questions} find a drop of {detectable.measure} of {detectable.drop:.4f} or more four times in five"
+def _words(each: FittedResult) -> str:
+    return f"{'floors alone: ' if each.baseline is None else ''}{each.fitted.detectable.words}"

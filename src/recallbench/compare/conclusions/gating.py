@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
+from recallbench.compare.gate_command import gate_command
+from recallbench.escaping.shell import command
 from recallbench.reports.printing.conclusion import Conclusion, Tone
 from recallbench.reports.thresholds import (
     REACHES,
@@ -34,12 +35,11 @@ def conclude_gate(gating: Gating, file: str) -> Conclusion:
     return Conclusion(happened, _belief(short, untold), _next(gating, file, out, short, untold), _tone(gating))
 
 
-def conclude_update(stored: Sequence[str]) -> Conclusion:
-    """Return the conclusion of storing the baselines of these results."""
+def conclude_update(stored: Sequence[str], file: str) -> Conclusion:
+    """Return the conclusion of storing the baselines of these results; `file` is the settings file, as it was named."""
     whose = f"of {' and '.join(stored)} is" if len(stored) == 1 else f"of {', '.join(stored)} are"
-    return Conclusion(
-        f"The baseline{'' if len(stored) == 1 else 's'} {whose} stored", next="commit it, then: recallbench gate"
-    )
+    happened = f"The baseline{'' if len(stored) == 1 else 's'} {whose} stored"
+    return Conclusion(happened, next=f"commit it, then: {gate_command(file)}")
 
 
 def _named(part: GateThreshold, several: bool) -> str:
@@ -83,12 +83,11 @@ def _next(
 
 
 def _look_at(part: GateThreshold, result: ResultPart) -> str:
-    folder = shlex.quote(result.folder)
     if part.what == "audit":
-        return f"recallbench audit {folder}"
+        return command("audit", result.folder)
     if result.baseline is not None and part.what not in ("p95_ms", "p95_ratio", "p95_at_load"):
-        return f"recallbench compare {shlex.quote(result.baseline)} {folder}"
-    return f"recallbench report {folder}"
+        return command("compare", result.baseline, result.folder)
+    return command("report", result.folder)
 
 
 def _tone(gating: Gating) -> Tone:

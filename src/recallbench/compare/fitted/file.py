@@ -108,8 +108,11 @@ def _table(each: FittedResult) -> Iterator[str]:
     yield f"[{table}.at_least]"
     yield from (_floor(floor) for floor in fitted.floors if not floor.kind)
     detectable = fitted.detectable
-    if detectable.threshold is not None and detectable.drop is not None:
-        yield ""
+    yield ""
+    if detectable.threshold is None or detectable.drop is None:
+        yield f"# Floors alone: {detectable.words}."
+        yield "# What stays above them passes, however much was lost. With more questions --init adds a drop."
+    else:
         yield "# A drop from the baseline of at least so much must not be proven; strict: it must be excluded."
         yield f"[{table}.drops]"
         seen = f"{detectable.n} questions find a drop of {figure(detectable.drop)} four times in five"

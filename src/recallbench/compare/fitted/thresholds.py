@@ -60,6 +60,19 @@ class Detectable:
         rounded = round(math.ceil(self.drop / STEP - ROUNDING) * STEP, 2)
         return rounded if rounded < self.level else None
 
+    @property
+    def questions(self) -> str:
+        """Return how many questions there are."""
+        of = "" if self.clusters is None else f" in {self.clusters} clusters"
+        return f"{self.n} question{'' if self.n == 1 else 's'}{of}"
+
+    @property
+    def words(self) -> str:
+        """Return what drop so many questions can find."""
+        if self.drop is None or self.threshold is None:
+            return f"{self.questions} can't tell any drop of {self.measure} from chance"
+        return f"{self.questions} find a drop of {self.measure} of {self.drop:.4f} or more four times in five"
+
 
 @dataclass(frozen=True, slots=True)
 class Fitted:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from recallbench.corpora.field_reader import FieldReader
+from recallbench.corpora.labelled_sets.labelled_files import other_id
 from recallbench.corpora.labelled_sets.labelled_records import ABSTENTION, DOCUMENTS, JUDGEMENTS, QUERIES, SHORT
 from recallbench.errors import InputError
 from recallbench.reading import lines, objects
@@ -25,10 +27,16 @@ class UnlabelledQuery:
     """A query that waits for its labels."""
 
     id: str
+    """Its own; empty where it has none."""
     text: str
     scope: str = ""
     kind: str = ""
     tenant: str = ""
+
+    @property
+    def question(self) -> Question:
+        """Its words and its place, by which it is known where it has no id."""
+        return _question(self.text, self.scope or self.tenant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +75,31 @@ class LabelBook:
             file.truncate(whole)
         return cut
 
-    def labelled(self) -> frozenset[str]:
-        """Ids of the queries that have their line; raises InputError for a line that can't be read."""
-        return frozenset(self.records())
-
     def records(self) -> dict[str, dict[str, Any]]:
         """Return each line by the id of its query; raises InputError for a line that can't be read."""
-        if not self.path.exists():
-            return {}
-        return {_id(record, number): record for number, record in objects(self.path)}
+        return {id: record for _, id, record in self._lines()}
 
-    def append(self, query: UnlabelledQuery, grades: Mapping[str, float], day: date) -> None:
-        """Add the line of one query, and see it on the disk; no grade above 0 means that nothing answers it."""
+    def _lines(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
+        """Yield each line with its number and the id of its query."""
+        seen: set[str] = set()
+        for number, record in objects(self.path) if self.path.exists() else ():
+            id = stated_id(record) or other_id(record, seen) or f"q{number}"
+            seen.add(id)
+            yield number, id, record
+
+    @property
+    def next_line(self) -> int:
+        """The number of the line that comes next."""
+        return sum(1 for _ in lines(self.path)) + 1 if self.path.exists() else 1
+
+    def append(self, query: UnlabelledQuery, grades: Mapping[str, float], day: date) -> str:
+        """Add the line of one query, see it on the disk, and return the id that the query has there.
+
+        No grade above 0 means that nothing answers it.
+        """
         relevant = {id: grade for id, grade in grades.items() if grade > 0}
-        record: dict[str, object] = {"query_id": query.id, "query": query.text}
+        id, named = name_line(query.id, self.next_line, self.records())
+        record: dict[str, object] = {**named, "query": query.text}
         record["relevant"] = relevant if set(relevant.values()) - {1.0} else list(relevant)
         for name in ("scope", "tenant"):
             if value := getattr(query, name):
@@ -96,16 +115,18 @@ class LabelBook:
             os.fsync(handle)
         finally:
             os.close(handle)
+        return id
 
     def take_back(self, query: UnlabelledQuery) -> None:
         """Drop the last line, which is that query's; raises InputError where another came behind it meanwhile."""
         content = self.path.read_bytes()
         start = content.rstrip(b"\n").rfind(b"\n") + 1
         last = json.loads(content[start:]) if content else {}
-        if not isinstance(last, dict) or last.get("query_id") != query.id:
+        its = isinstance(last, dict) and question_of(last) == query.question and (stated_id(last) or "") == query.id
+        if not its:
             raise InputError(
                 f"{self.path} was changed meanwhile",
-                expected=f"the label of {query.id} in its last line",
+                expected=f"the label of {query.text!r} in its last line",
                 found="another line",
                 remedy="mend the file by hand, and go on",
             )
@@ -114,7 +135,7 @@ class LabelBook:
             os.fsync(file.fileno())
 
     def add_all(
-        self, records: Sequence[Mapping[str, object]], replaced: Mapping[str, Mapping[str, object]] | None = None
+        self, records: Collection[Mapping[str, object]], replaced: Mapping[str, Mapping[str, object]] | None = None
     ) -> None:
         """Add the lines of many queries at once, and put others in the place of those with the ids of `replaced`.
 
@@ -125,8 +146,8 @@ class LabelBook:
             return
         before = self.path.read_bytes().splitlines(keepends=True) if self.path.exists() else []
         if waiting:
-            for number, record in objects(self.path):
-                if (new := waiting.pop(_id(record, number), None)) is not None:
+            for number, id, _ in self._lines():
+                if (new := waiting.pop(id, None)) is not None:
                     before[number - 1] = _line(new).encode()
         if waiting:
             raise InputError(
@@ -140,11 +161,31 @@ class LabelBook:
 
 def question_of(record: Mapping[str, object]) -> Question:
     """Return the question of a line."""
-    return " ".join(str(record.get("query") or "").split()), str(record.get("scope") or record.get("tenant") or "")
+    return _question(str(record.get("query") or ""), str(record.get("scope") or record.get("tenant") or ""))
 
 
-def _id(record: Mapping[str, object], number: int) -> str:
-    return str(record.get("query_id") or record.get("_id") or f"q{number}")
+def stated_id(record: Mapping[str, object]) -> str:
+    """Return the id that a line says of itself; empty where it is known by its question alone."""
+    return str(record.get("query_id") or record.get("_id") or "")
+
+
+def name_line(own: str, number: int, taken: Collection[str]) -> tuple[str, Mapping[str, str]]:
+    """Return the id of a query in the line of that number, and the field that says so where the line can't itself.
+
+    A query without an id of its own goes by its line, and is called by its words in output, unless another has the
+    line's name already.
+    """
+    if own:
+        return own, {"query_id": own}
+    line = f"q{number}"
+    if line not in taken:
+        return line, {}
+    free = next(id for count in itertools.count(2) if (id := f"{line}-{count}") not in taken)
+    return free, {"query_id": free}
+
+
+def _question(text: str, place: str) -> Question:
+    return " ".join(text.split()), place
 
 
 def _line(record: Mapping[str, object]) -> str:
@@ -158,7 +199,7 @@ def queries_to_label(folder: Path, file: Path | None) -> list[UnlabelledQuery]:
             f"{folder} has no {DOCUMENTS}" if folder.is_dir() else f"there is no folder {folder}",
             expected=f"a folder with {DOCUMENTS}: the documents that questions are asked of",
             found="none",
-            remedy="check the path; docs/own-data.md shows the file",
+            remedy='check the path; a line of it is {"_id": "d1", "text": "…"}',
         )
     path = file or folder / QUERIES
     if not path.is_file():
@@ -170,13 +211,11 @@ def queries_to_label(folder: Path, file: Path | None) -> list[UnlabelledQuery]:
         )
     if path.suffix == ".jsonl":
         return [_query(record, number, path) for number, record in objects(path)]
-    return [UnlabelledQuery(f"q{number}", line.strip()) for number, line in lines(path) if line.strip()]
+    return [UnlabelledQuery("", line.strip()) for _, line in lines(path) if line.strip()]
 
 
 def _query(record: Mapping[str, object], number: int, path: Path) -> UnlabelledQuery:
     reader = FieldReader("labels", path.name, f"line {number}")
     field = "query" if "query" in record else "text"
     words = {name: str(record[name]) for name in ("scope", "kind", "tenant") if record.get(name) is not None}
-    return UnlabelledQuery(
-        str(record.get("query_id") or record.get("_id") or f"q{number}"), reader.text(record, field), **words
-    )
+    return UnlabelledQuery(stated_id(record) or other_id(record, ()), reader.text(record, field), **words)

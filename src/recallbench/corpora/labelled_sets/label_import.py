@@ -36,8 +36,8 @@ TOLD = 5
 class ImportedQuestions:
     """The lines of a file, ready for the book."""
 
-    records: Sequence[Mapping[str, object]]
-    """Those of new questions."""
+    records: Mapping[str, Mapping[str, object]]
+    """Those of new questions, by the id that each has there."""
     replaced: Mapping[str, Mapping[str, object]]
     """Those that take the place of a line, by the id that the line has."""
     skipped: int
@@ -84,7 +84,7 @@ def read_import(
             remedy="name the column of the questions `question`",
         )
     faults: list[str] = []
-    taken = TakenRows(book.records(), fields)
+    taken = TakenRows(book.records(), book.next_line, fields)
     for line, row in rows:
         cells = {field: row[name] for field, name in fields.items() if name and _filled(row.get(name))}
         if scope and "scope" not in cells and "tenant" not in cells:

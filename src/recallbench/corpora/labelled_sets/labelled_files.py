@@ -177,7 +177,7 @@ def _short_form(path: Path, corpus: str) -> Iterator[LabelledQuery]:
     for number, record in objects(path):
         reader = FieldReader(corpus, path.name, f"line {number}")
         line, own = f"q{number}", record.get("query_id") or record.get("_id")
-        id = str(own or _other_id(record, seen) or line)
+        id = str(own or other_id(record, seen) or line)
         if id.split() != [id] or id in seen:
             raise reader.refusal("query_id", "an id without blanks that no other query has", describe(id))
         seen.add(id)
@@ -187,7 +187,7 @@ def _short_form(path: Path, corpus: str) -> Iterator[LabelledQuery]:
         yield label if own else replace(label, name=label.text if id == line else "", line=line)
 
 
-def _other_id(record: dict[str, Any], seen: Collection[str]) -> str:
+def other_id(record: Mapping[str, Any], seen: Collection[str]) -> str:
     """Return the id of another name that a query has; empty where it can be none. Earlier releases passed it over."""
     other = record.get("id", record.get("qid"))
     id = str(other) if isinstance(other, (str, int)) and not isinstance(other, bool) else ""
@@ -314,14 +314,13 @@ def _missing(folder: Path, name: str) -> InputError:
             f"{folder} is a file" if folder.exists() else f"there is no folder {folder}",
             expected=f"the folder of a set of your own: {DOCUMENTS} with {SHORT}, or with {QUERIES} and {JUDGEMENTS}/",
             found="a file" if folder.exists() else "nothing",
-            remedy="name the folder that the file lies in"
-            if folder.exists()
-            else "check the path; docs/own-data.md shows the files of a set",
+            remedy="name the folder that the file lies in" if folder.exists() else "check the path",
         )
     there = ", ".join(sorted(path.name for path in folder.iterdir())[:8])
     return InputError(
         f"{folder} is no set of questions and answers: {name} is missing",
         expected=f"{DOCUMENTS} with {SHORT}, or with {QUERIES} and {JUDGEMENTS}/<split>.tsv",
         found=there or "an empty folder",
-        remedy="`recallbench label` makes a set; docs/own-data.md shows its files",
+        remedy=f'a line of {DOCUMENTS} is {{"_id": "d1", "text": "…"}}, one of {SHORT} '
+        '{"query": "…", "relevant": ["d1"]}; `recallbench label` writes the second',
     )

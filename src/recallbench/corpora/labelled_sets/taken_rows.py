@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from recallbench.corpora.labelled_sets.label_book import question_of
+from recallbench.corpora.labelled_sets.label_book import name_line, question_of, stated_id
+from recallbench.corpora.labelled_sets.labelled_files import other_id
 
 COMPARED = ("query_id", "query", "scope", "tenant", "kind", "expected", "answer", "relevant")
 """The fields of a line that a row may change."""
@@ -14,14 +15,16 @@ COMPARED = ("query_id", "query", "scope", "tenant", "kind", "expected", "answer"
 class TakenRows:
     """The rows of one table that were taken so far."""
 
-    def __init__(self, before: Mapping[str, Mapping[str, Any]], columns: Mapping[str, str]) -> None:
+    def __init__(self, before: Mapping[str, Mapping[str, Any]], next_line: int, columns: Mapping[str, str]) -> None:
         self._lines = dict(before)
         self._ids = {question_of(record): id for id, record in before.items()}
         self._places: dict[str, int] = {}
         """The line of the table that each id stands in."""
+        self._next_line = next_line
         self._columns = columns
         """What the table calls each field."""
-        self.new: list[Mapping[str, object]] = []
+        self.new: dict[str, Mapping[str, object]] = {}
+        """By the id that each gets in the book."""
         self.replaced: dict[str, Mapping[str, object]] = {}
         """By the id that the line in the book has."""
         self.skipped = 0
@@ -37,15 +40,17 @@ class TakenRows:
         if own in self._lines and asked not in (None, own):
             raise ValueError(f"the id {own} is that of another question, and the question is there already as {asked}")
         known = own if own in self._lines else asked
-        whole = {"query_id": own or known or self._free_id(), **record}
         if known is None:
-            self._note(whole, line, str(whole["query_id"]))
-            self.new.append(whole)
+            id, named = name_line(own or "", self._next_line + len(self.new), self._lines)
+            self.new[id] = {**named, **record}
+            self._note(self.new[id], line, id)
             return
+        new = own or known
         differences = [
             self._columns.get(field) or field
             for field in COMPARED
-            if _content(whole, field) != _content({"query_id": known, **self._lines[known]}, field)
+            if _content({"query_id": known, **record}, field)
+            != _content({"query_id": known, **self._lines[known]}, field)
         ]
         if not differences:
             self.skipped += 1
@@ -55,22 +60,17 @@ class TakenRows:
         if known in self._places or not replace:
             self.differing += known not in self._places
             raise ValueError(f"{what} already, and differs: {', '.join(differences)}")
-        self.replaced[known] = whole
-        del self._ids[question_of(self._lines.pop(known))]
-        self._note(whole, line, str(whole["query_id"]))
+        before = self._lines.pop(known)
+        named = {"query_id": new} if own or stated_id(before) or other_id(before, ()) == known else {}
+        self.replaced[known] = {**named, **record}
+        del self._ids[question_of(before)]
+        self._note(self.replaced[known], line, new)
 
     def _note(self, record: Mapping[str, Any], line: int, id: str) -> None:
         self._lines[id] = record
         self._ids[question_of(record)] = id
         self._places[id] = line
         self.rows.append(record)
-
-    def _free_id(self) -> str:
-        """Return an id that no question has."""
-        number = len(self.rows) + 1
-        while f"q{number}" in self._lines:
-            number += 1
-        return f"q{number}"
 
 
 def _content(record: Mapping[str, Any], field: str) -> object:

@@ -24,7 +24,7 @@ class OutsideEncoder(TextEncoder[str]):
     """Texts go out, vectors come back, and each is checked."""
 
     may_change: ClassVar[bool] = True
-    tolerated: ClassVar[Difference] = TOLERATED
+    tolerated = TOLERATED
     max_tokens = None
 
     @cached_property

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
-
 from pydantic import Field
 
+from recallbench.escaping.shell import command
 from recallbench.reports.part import DocumentPart
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.table import Part, Table
@@ -65,14 +64,13 @@ def check_table(check: CanaryCheck) -> Table:
 
 def conclusion(check: CanaryCheck) -> Conclusion:
     """Return whether the canary still stands for production, and what to do."""
-    canary = shlex.quote(check.canary)
     if check.stale:
         why = ", ".join(part.what for part in check.reasons if part.stale)
-        then = f"draw it anew: recallbench canary {canary} --refresh --folder NEW"
+        then = f"draw it anew: {command('canary', check.canary, '--refresh', '--folder', 'NEW')}"
         return Conclusion(f"{check.canary} is stale, by its {why}", "", then, tone="bad")
     untold = [part.what for part in check.reasons if part.stale is None]
     more = f"nothing tells of its {' and '.join(untold)}" if untold else ""
-    then = f"go on measuring it: recallbench evaluate {canary}"
+    then = f"go on measuring it: {command('evaluate', check.canary)}"
     return Conclusion(f"{check.canary} is fresh", more, then, tone="open" if untold else "good")
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from datetime import date
 
 from recallbench.corpora.labelled_sets.canary_record import CanaryPower, CanaryRecord
+from recallbench.escaping.shell import command
 from recallbench.reports.cells import figure, share
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.table import Part, Table
@@ -53,7 +53,7 @@ def conclusion(record: CanaryRecord, folder: str) -> Conclusion:
         belief = f"too few to see any drop of {detects.measure}"
     else:
         belief = f"a drop of {detects.measure} by {detects.drop:.3f} or more is seen in about 8 of 10 runs"
-    then = f"measure it: recallbench evaluate {shlex.quote(folder)}"
+    then = f"measure it: {command('evaluate', folder)}"
     return Conclusion(happened, belief, then, tone="open" if detects.drop is None else "good")
 
 

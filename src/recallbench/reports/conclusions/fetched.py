@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-
+from recallbench.escaping.shell import command
 from recallbench.reports.printing.conclusion import Conclusion
 
 
@@ -12,6 +11,5 @@ def fetched(name: str, *, is_corpus: bool) -> Conclusion:
     belief = "every file has the hash that is pinned for it"
     if name.lower().startswith("hub:"):
         belief = "every file is that of the revision, and results will state its hash"
-    typed = shlex.quote(name)
-    then = f"recallbench run {typed}" if is_corpus else f"recallbench run locomo --embedder {typed}"
+    then = command("run", name) if is_corpus else command("run", "locomo", "--embedder", name)
     return Conclusion(f"{name} is here", belief, then)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from recallbench.protocol.frozen import load
-from recallbench.stores.registry import find_store
+from recallbench.stores.registry import REFERENCE_STORE
 
 MATTERING = frozenset({"dataset", "scope", "time", "limit", "failures", "reproduction"})
 """The deviations that decide what a figure means, whoever reads it. The others only say what was chosen to measure."""
@@ -28,12 +28,13 @@ def of_protocol(corpus: str, store: str) -> bool:
 
 
 def may_be_labelled(corpus: str, store: str) -> bool:
-    """Whether somebody may look for a label of the result: of a store that comes with this, on the protocol's corpora.
+    """Whether somebody may look for a label of the result: of the protocol's store, or of the one in its place.
 
-    A result on one's own data or the canary, or of one's own memory, is nobody's claim under the protocol.
+    A result on one's own data or the canary, of one's own memory, or of what that is held against (`bm25`, `exact`) is
+    nobody's claim under the protocol.
     """
-    kind = find_store(store)
-    return corpus in load().corpora and kind is not None and not kind.outside
+    rules = load()
+    return corpus in rules.corpora and store in (rules.canonical_store, REFERENCE_STORE)
 
 
 def mattering(deviations: Sequence[Kept]) -> list[str]:

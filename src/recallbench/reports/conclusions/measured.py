@@ -9,13 +9,15 @@ from pathlib import Path
 
 from recallbench.corpora.labelled_sets.set_name import is_set_name, plain_names
 from recallbench.corpora.registry import CORPORA
+from recallbench.escaping.shell import command
 from recallbench.escaping.terminal import shortened
 from recallbench.reports.cells import figure, share, system
 from recallbench.reports.conclusions.labels import mattering, of_protocol
 from recallbench.reports.printing.conclusion import Conclusion, Tone
 from recallbench.reports.result_page import PAGE
 from recallbench.reports.summary import leading
-from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
+from recallbench.results.metrics import EstimatePart, Metrics
+from recallbench.results.sets.asked_depth import AskedDepth
 from recallbench.scoring.intervals import is_too_short
 
 FEW = 30
@@ -46,6 +48,8 @@ class Measured:
     """Questions that failed when they were timed."""
     stale: str = ""
     """Why questions or labels are too old, in words; empty where they are not."""
+    asked: AskedDepth | None = None
+    """The figure at the k that was asked for, which then decides; None for that of the headline."""
 
     @property
     def name(self) -> str:
@@ -53,9 +57,10 @@ class Measured:
         return plain_names(self.metrics.corpus.name)
 
     @property
-    def quoted(self) -> str:
-        """The folder as a shell takes it."""
-        return shlex.quote(str(self.folder))
+    def estimate(self) -> EstimatePart | None:
+        """The figure that answers; None where nothing was asked that has anything to find."""
+        estimate = leading(self.metrics) if self.asked is None else self.asked.estimate
+        return None if estimate is None or estimate.value is None else estimate
 
 
 def conclude_measured(measured: Measured) -> Conclusion:
@@ -63,12 +68,12 @@ def conclude_measured(measured: Measured) -> Conclusion:
     metrics = measured.metrics
     doubt, tone = _doubt(measured)
     if of_protocol(metrics.corpus.name, metrics.store.name) and tone == "good":
-        then = f"commit it, then recallbench audit {measured.quoted}"
+        then = f"commit it, then {command('audit', measured.folder)}"
     elif _failing_gate(metrics):
-        then = f"recallbench audit {measured.quoted}"
+        then = command("audit", measured.folder)
     else:
         then = _opened(measured)
-    return Conclusion(_found(metrics), doubt, then, tone)
+    return Conclusion(_found(measured), doubt, then, tone)
 
 
 def conclude_several(
@@ -94,7 +99,7 @@ def conclude_several(
     # Where nobody is told apart, that is what has to be said.
     doubt = ranked.belief if first is None else f"{_system(first[0].metrics)}: {first[1]}"
     tone = ranked.tone if tone == "good" else tone
-    then = f"recallbench table {' '.join(each.quoted for each in results)}"
+    then = command("table", *(each.folder for each in results))
     return Conclusion(ranked.happened, broken or doubt, then, tone)
 
 
@@ -116,12 +121,12 @@ def _opened(measured: Measured) -> str:
     return f"open {shlex.quote(str(measured.folder / PAGE))}"
 
 
-def _found(metrics: Metrics) -> str:
-    estimate = leading(metrics)
-    if estimate is None or estimate.value is None:
+def _found(measured: Measured) -> str:
+    metrics, estimate = measured.metrics, measured.estimate
+    if estimate is None:
         return f"{_system(metrics)} was asked nothing that has anything to find"
     found = f"{_system(metrics)} finds a right {segment_word(metrics)} {_among(estimate)}"
-    figures = "" if estimate.saturated == 1 else f" ({_figures(metrics, estimate)})"
+    figures = "" if estimate.saturated == 1 else f" ({_figures(measured, estimate)})"
     return f"{found} for {share(estimate.value)} of {counted(estimate.n)}{figures}"
 
 
@@ -134,9 +139,10 @@ def _among(estimate: EstimatePart) -> str:
     return "as the first hit" if k == "1" else f"among the first {k}"
 
 
-def _figures(metrics: Metrics, estimate: EstimatePart) -> str:
+def _figures(measured: Measured, estimate: EstimatePart) -> str:
+    metrics = measured.metrics
     bounds = "" if estimate.low is None else f", {figure(estimate.low)} to {figure(estimate.high)}"
-    bm25 = next((part.value for part in metrics.control_bm25[OVERALL] if part.measure == estimate.measure), None)
+    bm25 = metrics.bm25(estimate.measure) if measured.asked is None else measured.asked.bm25
     beside = f"; BM25 {figure(bm25)}" if bm25 is not None and system(metrics) != "bm25" else ""
     return f"{estimate.measure} {figure(estimate.value)}{bounds}{beside}"
 
@@ -176,7 +182,7 @@ def _doubts(measured: Measured) -> Iterator[tuple[str, Tone]]:
         yield "the machine was not quiet, as it was asked to be", "bad"
     for detail in mattering(metrics.deviations):
         yield shortened(detail, 60), "open"
-    if (estimate := leading(metrics)) is not None and estimate.value is not None:
+    if (estimate := measured.estimate) is not None:
         yield from _doubts_of_figure(metrics, estimate)
     if measured.stale:
         yield measured.stale, "open"

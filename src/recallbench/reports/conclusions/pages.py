@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from recallbench.escaping.shell import command
 from recallbench.reports.printing.conclusion import Conclusion
 
 
@@ -33,7 +34,7 @@ def conclude_pages(written: Sequence[WrittenPage], *, with_text: bool = False) -
     opened = f"open {shlex.quote(first.page)}"
     if changed := next((each for each in written if not each.unchanged), None):
         belief = f"{changed.folder} is not as its manifest says, so its figures may not be"
-        return Conclusion(happened, belief, f"recallbench audit {shlex.quote(changed.folder)}", tone="bad")
+        return Conclusion(happened, belief, command("audit", changed.folder), tone="bad")
     if with_text and not any(each.texts for each in written):
         belief = "it has no texts: a run keeps them with --with-text alone"
         return Conclusion(happened, belief, opened, tone="open")

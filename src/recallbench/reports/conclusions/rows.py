@@ -9,7 +9,6 @@ from recallbench.corpora.labelled_sets.set_name import short_names
 from recallbench.reports.cells import figure, system
 from recallbench.reports.conclusions.measured import Measured
 from recallbench.reports.table import Table
-from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
 
 COLUMNS = ("folder", "corpus", "store", "measure", "value", "low", "high", "n", "chance", "BM25", "saturated")
 
@@ -21,7 +20,7 @@ def headline_sheet(results: Sequence[Measured]) -> Table:
         metrics = measured.metrics
         for part in metrics.headline:
             e = part.estimate
-            floats = (e.value, e.low, e.high, e.chance, _bm25(metrics, e), e.saturated)
+            floats = (e.value, e.low, e.high, e.chance, metrics.bm25(e.measure), e.saturated)
             value, low, high, chance, bm25, saturated = ("" if number is None else figure(number) for number in floats)
             place = (str(measured.folder), short_names(metrics.corpus.name), system(metrics), e.measure)
             rows.append((*place, value, low, high, str(e.n), chance, bm25, saturated))
@@ -39,8 +38,9 @@ def result_document(measured: Measured) -> dict[str, Any]:
         "store_version": metrics.store.version,
         "embedder": metrics.embedder.name if metrics.embedder else None,
         "headline": [
-            {**part.estimate.model_dump(), "protocol_name": part.protocol_name, "bm25": _bm25(metrics, part.estimate)}
+            {**e.model_dump(), "protocol_name": part.protocol_name, "bm25": metrics.bm25(e.measure)}
             for part in metrics.headline
+            for e in [part.estimate]
         ],
         "failed": list(metrics.retrieval.failed),
         "short_questions": metrics.retrieval.short_questions,
@@ -50,7 +50,3 @@ def result_document(measured: Measured) -> dict[str, Any]:
         "verdict": metrics.verdict.text,
         "canonical": metrics.verdict.canonical,
     }
-
-
-def _bm25(metrics: Metrics, estimate: EstimatePart) -> float | None:
-    return next((part.value for part in metrics.control_bm25[OVERALL] if part.measure == estimate.measure), None)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from recallbench.reports.cells import figure, milliseconds
-from recallbench.reports.comparison import LEVEL, DifferencePart, p_text, signed, signed_range
+from recallbench.reports.comparison import LEVEL, DifferencePart, p_text
 from recallbench.reports.conclusions.names import listed
 from recallbench.reports.growth.document import Growth, Size
 from recallbench.reports.printing.conclusion import Conclusion
-from recallbench.reports.printing.deciding import deciding
+from recallbench.reports.printing.deciding import disagreement
 from recallbench.reports.printing.typed_command import TypedCommand
 
 FACTORS = (1, 2, 5)
@@ -38,7 +38,7 @@ def conclusion(growth: Growth, command: TypedCommand) -> Conclusion:
     ]
     if disturbed:
         then = command.again(require_quiet="")
-    elif _disagreement(growth.change):
+    elif growth.change is not None and growth.change.moved and disagreement(growth.change):
         then = "ask more questions"
     elif growth.left_out:
         then = more
@@ -60,16 +60,13 @@ def _changed(growth: Growth, first: Size, last: Size) -> str:
     if change is None:
         return f"No question counts, so that {measure} has no value"
     value = figure(first.estimates[0].value)
-    if not change.wins and not change.losses:
+    if not change.moved:
         return f"{measure} stays at {value} up to {last.factor}x, for each of {change.n} questions"
     if change.difference == 0:
         return f"{measure} is {value} at {last.factor}x as at {first.factor}x, {change.n} questions"
-    between = f" ({signed_range(change.low, change.high)})" if change.low is not None else ""
     moves = "falls" if change.difference < 0 else "rises"
-    return (
-        f"{measure} {moves} from {first.factor}x to {last.factor}x: {signed(change.difference)}{between}, {change.n} "
-        f"questions, p {p_text(change.p)}"
-    )
+    told = f"{change.words}, {change.n} questions, p {p_text(change.p)}"
+    return f"{measure} {moves} from {first.factor}x to {last.factor}x: {told}"
 
 
 def _slowed(first: Size, last: Size) -> str:
@@ -80,21 +77,14 @@ def _slowed(first: Size, last: Size) -> str:
 
 def _unshown(change: DifferencePart | None) -> list[str]:
     """Return why the change of the leading measure is not shown, or that interval and p disagree on it."""
-    if change is None or not (change.wins or change.losses):
+    if change is None or not change.moved:
         return []
-    if disagreement := _disagreement(change):
-        return [disagreement]
+    if said := disagreement(change):
+        return [said]
     if change.smallest_p > LEVEL:
         return [f"{change.clusters} clusters are too few to show any change"]
     return [] if change.p <= LEVEL else ["the change is not shown"]
 
 
-def _disagreement(change: DifferencePart | None) -> str:
-    """Return which of interval and p decides, where they say different things."""
-    if change is None or not (change.wins or change.losses):
-        return ""
-    return deciding((change.low, change.high), change.p, change.p, 1, change.smallest_p)
-
-
 def _shown(change: DifferencePart | None) -> str:
-    return "the change is shown" if change is not None and (change.wins or change.losses) else ""
+    return "the change is shown" if change is not None and change.moved else ""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from recallbench.reports.cells import every_digit
 from recallbench.reports.growth.conclusion import conclusion
 from recallbench.reports.growth.document import Growth, document
 from recallbench.reports.growth.picture import draw
-from recallbench.reports.growth.words import markdown, notes, table
+from recallbench.reports.growth.words import notes, table
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.printing.printed import Printed
 from recallbench.reports.printing.typed_command import TypedCommand
@@ -25,7 +26,6 @@ def printed(growth: Growth, command: TypedCommand) -> Printed:
         [table(growth), *notes(growth)],
         document(growth),
         conclusion(growth, command),
-        own_markdown=markdown(growth),
         own_page=Page(plot.title, body).html(),
         own_sheet=_sheet(growth),
     )
@@ -39,14 +39,10 @@ def _sheet(growth: Growth) -> Table:
     rows = [
         [
             *map(str, (size.factor, size.stored, size.largest)),
-            *(_cell(value) for part in size.estimates for value in (part.value, part.low, part.high)),
-            *map(_cell, (size.estimates[0].chance, size.p50_ms, size.p95_ms)),
+            *(every_digit(value) for part in size.estimates for value in (part.value, part.low, part.high)),
+            *map(every_digit, (size.estimates[0].chance, size.p50_ms, size.p95_ms)),
             size.disturbed or size.impossible,
         ]
         for size in growth.sizes
     ]
     return Table([*columns, "chance", "p50 ms", "p95 ms", "remark"], rows)
-
-
-def _cell(value: float | None) -> str:
-    return "" if value is None else str(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recallbench.corpora.labelled_sets.set_name import plain_names
-from recallbench.escaping.markdown import Markup, opening
+from recallbench.escaping.markdown import Markup
 from recallbench.reports.cells import figure, interval
 from recallbench.reports.comparison import LEVEL
 from recallbench.reports.growth.document import Growth
@@ -80,8 +80,3 @@ def _bounds(growth: Growth) -> list[str]:
     if change is None or change.p <= LEVEL or change.detectable is None:
         return few
     return [*few, f"A change of {figure(change.detectable)} would be found four times in five."]
-
-
-def markdown(growth: Growth) -> str:
-    """Return the table with its notes."""
-    return "\n\n".join(["\n".join(table(growth).markdown()), *map(opening, notes(growth))]) + "\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from shlex import quote
 
+from recallbench.escaping import shell
 from recallbench.escaping.terminal import shortened
 from recallbench.reports.cells import rate
 from recallbench.reports.load.next_levels import TYPICAL, next_levels, opened_of, stated_command, usable, why_untold
@@ -30,12 +30,11 @@ def conclusion(
     if _impossible(document):
         then = "look whether they are kept in this process"
     else:
-        place = "DIR" if folder is None else quote(str(folder))
         again = next_levels(document, untold, command or stated_command(document))
-        then = again or f"hold it in CI: recallbench gate --latency {place}"
+        then = again or f"hold it in CI: {shell.command('gate', '--latency', folder or 'DIR')}"
     if not document.finished:
         ended = f"Ended early ({shortened(document.why_ended, 80)})"
-        return Conclusion(ended, "the levels above are whole", then, tone="open")
+        return Conclusion(ended, "what was measured until then is whole", then, tone="open")
     doubts = list(_doubts(document, untold))
     relied = not (untold or any(not row.machine.quiet for row in document.rows))
     found = [*_capacities(document), *(_waited(document) if relied else [])]
@@ -68,7 +67,8 @@ def _capacities(document: LatencyDocument) -> list[str]:
     least = min(document.saturation, key=lambda part: part.size)
     smallest = f", at {least.size}x {rate(least.rate)}" if at else ""
     if not part.reached:
-        return [f"{store} gives {rate(part.rate)} answers a second to {clients}{smallest}"]
+        why = f", {shortened(part.why_no_more, 80)}" if part.why_no_more else ""
+        return [f"{store} gives {rate(part.rate)} answers a second to {clients}{why}{smallest}"]
     return [f"{store} saturates at {rate(part.rate)} answers a second ({clients}){smallest}"]
 
 
@@ -134,5 +134,5 @@ def _disagreement(document: LatencyDocument) -> Iterator[str]:
     opened = [found for found in document.differences if found.rate is not None and found.percentile == "p95"]
     corrected = holm([found.p for found in opened])
     for found, p in zip(opened, corrected, strict=True):
-        if said := deciding((found.low, found.high), found.p, p, len(opened), found.smallest_p):
+        if said := deciding(found, p, len(opened), "blocks"):
             yield f"at {rate(found.rate)} a second {said}"

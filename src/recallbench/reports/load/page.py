@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recallbench.escaping.markdown import inline, opening
+from recallbench.escaping.markdown import headed, opening
 from recallbench.escaping.web import html
 from recallbench.reports.load.conclusion import conclusion
 from recallbench.reports.load.tables import difference_table, level_table, part_table
@@ -18,7 +18,7 @@ from recallbench.results.load.levels import CALLS, NAME, REPORT, LatencyDocument
 
 def page(document: LatencyDocument) -> str:
     """Return the study as Markdown, what follows from it first."""
-    return "\n".join([*_heading(document), opening(str(conclusion(document))), "", *_sections(document)])
+    return headed(title(document), [opening(str(conclusion(document))), "", *_sections(document)])
 
 
 def web_page(document: LatencyDocument) -> str:
@@ -44,14 +44,10 @@ def printed(document: LatencyDocument, folder: Path, command: TypedCommand) -> P
         parts,
         document.model_dump(mode="json"),
         conclusion(document, folder, command),
-        own_markdown="\n".join([*_heading(document), *_sections(document)]),
+        own_markdown=headed(title(document), _sections(document)),
         own_page=Page(title(document), _body(document)).html(),
         own_sheet=level_table(document),
     )
-
-
-def _heading(document: LatencyDocument) -> list[str]:
-    return [f"# {inline(title(document))}", ""]
 
 
 def _sections(document: LatencyDocument) -> list[str]:

@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import join
 
 from recallbench.corpora.labelled_sets.set_name import plain_names
+from recallbench.escaping import shell
 from recallbench.reports.cells import figure
 from recallbench.reports.matrix.document import BM25, CellPart, MatrixDocument
 from recallbench.reports.matrix.words import is_out_of_reach, led_pairs
 from recallbench.reports.printing.conclusion import Conclusion
-from recallbench.reports.printing.deciding import deciding
+from recallbench.reports.printing.deciding import disagreement
 from recallbench.reports.printing.typed_command import TypedCommand
 
 NAMED = 3
@@ -134,11 +134,9 @@ def _disagreement(matrix: MatrixDocument, corpus: str) -> str:
     lead, pairs = _lead(matrix, corpus), led_pairs(matrix, corpus)
     for pair in pairs:
         systems = [pair.first_system, pair.second_system]
-        if lead is not None and lead.system in systems:
-            p = pair.p if pair.p_holm is None else pair.p_holm
-            if said := deciding((pair.low, pair.high), pair.p, p, len(pairs), pair.smallest_p):
-                systems.remove(lead.system)
-                return f"{AGAINST}{systems[0]} {said}"
+        if lead is not None and lead.system in systems and (said := disagreement(pair, len(pairs))):
+            systems.remove(lead.system)
+            return f"{AGAINST}{systems[0]} {said}"
     return ""
 
 
@@ -150,8 +148,8 @@ def _next(matrix: MatrixDocument, folder: Path | None) -> str:
         return "recallbench audit checks each cell"
     places = [os.path.normpath(folder / cell.folder) for cell in cells]
     if len(places) == 1:
-        return join(["recallbench", "audit", *places])
-    return join(["recallbench", "compare", *places])
+        return shell.command("audit", *places)
+    return shell.command("compare", *places)
 
 
 def _value(cell: CellPart, measure: str) -> float:

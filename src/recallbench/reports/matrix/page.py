@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recallbench.escaping.markdown import inline, opening
+from recallbench.escaping.markdown import headed, inline, opening
 from recallbench.escaping.web import html
 from recallbench.reports.matrix.conclusion import conclusion
 from recallbench.reports.matrix.document import CELLS, MARKDOWN, PAIRS, PICTURE, MatrixDocument
@@ -20,7 +20,7 @@ from recallbench.results.study_folder import MATRIX
 
 def page(matrix: MatrixDocument) -> str:
     """Return the matrix as Markdown, what follows from it first."""
-    return "\n".join([*_heading(matrix), opening(str(conclusion(matrix))), "", *_sections(matrix)])
+    return headed(title(matrix), [opening(str(conclusion(matrix))), "", *_sections(matrix)])
 
 
 def printed(
@@ -38,14 +38,10 @@ def printed(
         [*lines, *failures(matrix), *notes(matrix), f"page: {folder / MARKDOWN}"],
         matrix.model_dump(mode="json"),
         conclusion(matrix, folder if has_cells else None, command),
-        own_markdown="\n".join([*_heading(matrix), *_sections(matrix)]),
+        own_markdown=headed(title(matrix), _sections(matrix)),
         own_page=Page(title(matrix), _body(matrix)).html(),
         own_sheet=cell_sheet(matrix),
     )
-
-
-def _heading(matrix: MatrixDocument) -> list[str]:
-    return [f"# {inline(title(matrix))}", ""]
 
 
 def _sections(matrix: MatrixDocument) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.labelled_sets.set_name import plain_names
 from recallbench.reports.matrix.document import BM25, MatrixCorpusPart, MatrixDocument
 from recallbench.reports.matrix.words import title
 from recallbench.reports.panel import INK, LINE, Axis, Panel, price_axis
@@ -22,7 +22,7 @@ def draw(matrix: MatrixDocument) -> Plot | None:
 def describe(matrix: MatrixDocument) -> str:
     """Return the values of the plot in words."""
     told = [
-        f"{short_names(corpus.name)}: "
+        f"{plain_names(corpus.name)}: "
         + ", ".join(f"{name} {estimate.value:.4f} at {paid:.3g} s" for name, paid, estimate in _timed(matrix, corpus))
         for corpus in matrix.corpora
     ]
@@ -44,7 +44,7 @@ def _panel(matrix: MatrixDocument, corpus: MatrixCorpusPart) -> Panel:
     names, seconds, estimates = [list(column) for column in zip(*timed, strict=True)]
     values = [estimate.value or 0.0 for _, _, estimate in timed]
     panel = Panel(
-        f"{short_names(corpus.name)}: {matrix.measures[0]}",
+        f"{plain_names(corpus.name)}: {matrix.measures[0]}",
         x=price_axis(SECONDS, [paid for _, paid, _ in timed]),
         y=Axis(),
     )

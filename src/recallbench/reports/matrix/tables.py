@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recallbench.corpora.labelled_sets.set_name import short_names
+from recallbench.corpora.labelled_sets.set_name import plain_names, short_names
 from recallbench.escaping.sheet import csv_text
-from recallbench.reports.cells import figure, interval, share
+from recallbench.reports.cells import figure, interval, share, ten_digits
 from recallbench.reports.comparison import DIFFERENCE_HEADER, DifferencePart, difference_cells
-from recallbench.reports.matrix.document import BM25, CellPart, Family, MatrixCorpusPart, MatrixDocument, MatrixPairPart
+from recallbench.reports.matrix.document import BM25, CellPart, Family, MatrixCorpusPart, MatrixDocument
 from recallbench.reports.table import Table
 from recallbench.results.metrics import EstimatePart
 
@@ -39,7 +39,7 @@ def cell_table(matrix: MatrixDocument, corpus: MatrixCorpusPart) -> Table:
     further = ["–"] * 6
     rows.append((_value(bm25.get(leading)) or 0.0, [*control, *further]))
     ranked = [row for _, row in sorted(rows, key=lambda row: -row[0])]
-    return Table(columns, [*ranked, [*chance, *further]], short_names(corpus.name), ["encoder"])
+    return Table(columns, [*ranked, [*chance, *further]], plain_names(corpus.name), ["encoder"])
 
 
 def _row(matrix: MatrixDocument, cell: CellPart) -> list[str]:
@@ -82,7 +82,7 @@ def together_table(matrix: MatrixDocument) -> Table:
         ]
         for part in matrix.together
     ]
-    but = f" but {', '.join(map(short_names, matrix.apart))}" if matrix.apart else ""
+    but = f" but {', '.join(map(plain_names, matrix.apart))}" if matrix.apart else ""
     return Table(columns, rows, f"All corpora{but} together, each question counting once", ["system"])
 
 
@@ -92,7 +92,12 @@ def pair_table(matrix: MatrixDocument, family: Family) -> Table | None:
     if not pairs:
         return None
     rows = [
-        [_corpus(pair), f"{pair.first_system} – {pair.second_system}", pair.measure, *difference_cells(pair)]
+        [
+            plain_names(pair.corpus) or TOGETHER,
+            f"{pair.first_system} – {pair.second_system}",
+            pair.measure,
+            *difference_cells(pair),
+        ]
         for pair in pairs
     ]
     columns = ["corpus", "from – to", "measure", *DIFFERENCE_HEADER]
@@ -114,7 +119,7 @@ def cell_sheet(matrix: MatrixDocument) -> Table:
         chances = next((cell.estimates for cell in cells if cell.estimates), [])
         for name, values in (
             (BM25, _bounds(corpus.bm25, names)),
-            (CHANCE, [text for measure in names for text in (_cell(_chance(chances, measure)), "", "")]),
+            (CHANCE, [text for measure in names for text in (ten_digits(_chance(chances, measure)), "", "")]),
         ):
             letters = [corpus.bm25_letters.get(m, "") if name == BM25 else "" for m in matrix.measures]
             row = [corpus.name, name, "", "", "", str(corpus.n), str(corpus.segments), *values, *letters]
@@ -129,12 +134,12 @@ def _sheet_row(matrix: MatrixDocument, corpus: MatrixCorpusPart, cell: CellPart,
     return [
         corpus.name,
         cell.encoder,
-        *map(_cell, (encoder.max_tokens, encoder.dims, encoder.vector_bytes, corpus.n, corpus.segments)),
+        *map(ten_digits, (encoder.max_tokens, encoder.dims, encoder.vector_bytes, corpus.n, corpus.segments)),
         *_bounds(cell.estimates, names),
         *(cell.letters.get(measure, "") for measure in matrix.measures),
-        *map(_cell, (cell.truncated, *of_effort, per_second, per_kib)),
+        *map(ten_digits, (cell.truncated, *of_effort, per_second, per_kib)),
         "" if effort is None else effort.cpu,
-        _cell(None if effort is None else effort.others),
+        ten_digits(None if effort is None else effort.others),
         "yes" if cell.kept else "",
         cell.folder,
         cell.content_sha256,
@@ -149,25 +154,21 @@ def pair_sheet(matrix: MatrixDocument) -> str:
     rows = [
         [
             pair.family,
-            _corpus(pair),
+            short_names(pair.corpus) or TOGETHER,
             pair.first_system,
             pair.second_system,
             pair.measure,
-            *(_cell(getattr(pair, name)) for name in fields),
+            *(ten_digits(getattr(pair, name)) for name in fields),
         ]
         for pair in matrix.pairs
     ]
     return csv_text([columns, *rows])
 
 
-def _corpus(pair: MatrixPairPart) -> str:
-    return short_names(pair.corpus) or TOGETHER
-
-
 def _bounds(estimates: Sequence[EstimatePart], names: Sequence[str]) -> list[str]:
     by_name = {estimate.measure: estimate for estimate in estimates}
     return [
-        _cell(getattr(by_name[name], field) if name in by_name else None)
+        ten_digits(getattr(by_name[name], field) if name in by_name else None)
         for name in names
         for field in ("value", "low", "high")
     ]
@@ -188,9 +189,3 @@ def _interval(estimate: EstimatePart | None) -> str:
 def _digits(value: float | None, digits: int) -> str:
     """Return a number with so many digits that count, and never as a power of ten."""
     return "–" if value is None else f"{float(f'{value:.{digits}g}'):.10g}"
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    return f"{value:.10g}" if isinstance(value, float) else str(value)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from shlex import quote
 
+from recallbench.escaping import shell
 from recallbench.reports.conclusions.names import listed
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.printing.typed_command import TypedCommand
@@ -25,7 +25,7 @@ def conclusion(repetition: Repetition, folder: Path, command: TypedCommand) -> C
         )
     if not judged:
         return Conclusion(f"No question counts, so that {passes} say nothing", tone="bad")
-    compare = f"recallbench compare {quote(str(folder / repetition.passes[0].name))} OTHER"
+    compare = shell.command("compare", folder / repetition.passes[0].name, "OTHER")
     if repetition.same_rankings:
         return Conclusion(
             f"{passes} give the same rankings, to the last score",

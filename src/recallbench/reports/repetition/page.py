@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from recallbench.reports.cells import every_digit
 from recallbench.reports.page import Page, listing
 from recallbench.reports.printing.printed import Printed
 from recallbench.reports.printing.typed_command import TypedCommand
@@ -39,8 +40,4 @@ def printed(repetition: Repetition, folder: Path, command: TypedCommand, kept: i
 def _sheet(repetition: Repetition) -> Table:
     """Return a row for each measure with every digit, for a spreadsheet."""
     fields = list(SpreadPart.model_fields)
-    rows = [
-        ["" if (value := getattr(spread, name)) is None else str(value) for name in fields]
-        for spread in repetition.spread
-    ]
-    return Table(fields, rows)
+    return Table(fields, [[every_digit(getattr(spread, name)) for name in fields] for spread in repetition.spread])

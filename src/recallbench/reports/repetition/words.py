@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recallbench.corpora.labelled_sets.set_name import plain_names
-from recallbench.escaping.markdown import code, inline, opening
+from recallbench.escaping.markdown import code, headed, opening
 from recallbench.reports.cells import figure
 from recallbench.reports.repetition.document import JSON, Repetition
 from recallbench.reports.table import Link, Table
@@ -70,7 +70,7 @@ def spread_table(repetition: Repetition) -> Table:
 
 def markdown(repetition: Repetition) -> str:
     """Return `repeat.md`."""
-    lines = [f"# {inline(title(repetition))}", "", *(f"- {opening(line)}" for line in findings(repetition)), ""]
+    lines = [*(f"- {opening(line)}" for line in findings(repetition)), ""]
     lines += ["## How it was repeated", "", *(f"- {opening(line)}" for line in conditions(repetition)), ""]
     lines += ["## Spread over all passes", "", *spread_table(repetition).markdown(), ""]
     lines += ["## Passes", "", *_pass_table(repetition).markdown(), ""]
@@ -78,7 +78,7 @@ def markdown(repetition: Repetition) -> str:
         lines += ["## Questions that moved", "", *_moved_table(repetition).markdown(), ""]
         if len(repetition.moved) > SHOWN:
             lines += [f"{len(repetition.moved) - SHOWN} more are in `{JSON}`.", ""]
-    return "\n".join(lines).rstrip() + "\n"
+    return headed(title(repetition), lines).rstrip() + "\n"
 
 
 def _pass_table(repetition: Repetition) -> Table:

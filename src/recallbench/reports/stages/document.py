@@ -8,6 +8,7 @@ from pydantic import Field
 
 from recallbench.escaping.markdown import code, inline, opening
 from recallbench.escaping.web import html
+from recallbench.reports.cells import ten_digits
 from recallbench.reports.comparison import LEVEL, p_text, signed, signed_range
 from recallbench.reports.page import Page, listing
 from recallbench.reports.part import DocumentPart
@@ -141,7 +142,7 @@ def sheet(document: StageDocument) -> Table:
         used = costs.tokens
         rows.append([*cells, costs.timed, costs.p50_ms, costs.p95_ms, used.prompt, used.output, costs.price])
     head = ["stage", "kind", "method", "questions", "compared with", "changed", f"first {k} changed", "best leg"]
-    return Table([*head, *moved, *reached, *differences, *cost], [list(map(_digits, row)) for row in rows])
+    return Table([*head, *moved, *reached, *differences, *cost], [list(map(ten_digits, row)) for row in rows])
 
 
 def moved_table(document: StageDocument, missing: str = "–") -> Table:
@@ -176,7 +177,3 @@ def _moved_sentence(document: StageDocument) -> str:
 
 def _counts(gold: GoldPart | None) -> list[int | None]:
     return [None, None] if gold is None else [gold.segments, gold.questions]
-
-
-def _digits(value: object) -> str:
-    return "" if value is None else f"{value:.10g}" if isinstance(value, float) else str(value)

@@ -9,7 +9,7 @@ from recallbench.reports.cells import figure
 from recallbench.reports.comparison import LEVEL, p_text, signed, signed_range
 from recallbench.reports.stages.beside import Beside, StageCosts
 from recallbench.reports.table import Table
-from recallbench.results.effect_part import EffectPart, GoldPart, WithoutPart
+from recallbench.results.effect_part import EffectPart, GoldPart
 from recallbench.results.metrics import OVERALL
 from recallbench.results.pipeline_part import PipelinePart
 
@@ -78,7 +78,10 @@ def kinds_table(pipeline: PipelinePart) -> Table:
     measures = [part.measure for part in next((e.without[OVERALL] for e in effects.values() if e.without), [])]
     kinds = {kind for effect in effects.values() for kind in effect.without if kind != OVERALL}
     rows = [
-        [name, kind, str(parts[0].n), *(f"{signed(part.difference)} ({_range(part)})" for part in parts)]
+        [
+            *(name, kind, str(parts[0].n)),
+            *(f"{signed(part.difference)} ({signed_range(part.low, part.high)})" for part in parts),
+        ]
         for name, effect in effects.items()
         for kind, parts in effect.without.items()
         if kind != OVERALL and len(kinds) > 1
@@ -160,10 +163,6 @@ def _did(effect: EffectPart | None) -> list[str]:
 
 def _gold(part: GoldPart | None) -> str:
     return "–" if part is None else f"{part.segments} in {part.questions}" if part.segments else "0"
-
-
-def _range(part: WithoutPart) -> str:
-    return signed_range(part.low, part.high)
 
 
 def _idle(effect: EffectPart) -> str:

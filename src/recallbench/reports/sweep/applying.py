@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from shlex import join
 from typing import Any
 
 from recallbench.corpora.labelled_sets.set_name import is_set_name
+from recallbench.escaping.shell import command
 from recallbench.results.sweep.document import SweepDocument, SweepPointPart
 from recallbench.stores.registry import options_of_record
 
@@ -25,13 +25,13 @@ def applied(document: SweepDocument, point: SweepPointPart, corpus: tuple[str, .
     `corpus` are the words that name it. What a point changes within a pipeline is named for its user to write into the
     pipeline's file: no option has it.
     """
-    words = ["recallbench", "evaluate" if is_set_name(document.corpus) else "run", *corpus]
+    words = ["evaluate" if is_set_name(document.corpus) else "run", *corpus]
     stated: Mapping[str, Any] = document.environment.get("options", {})
     within = {name: value for name, value in point.parameters.items() if not _is_option(name)}
     if within or (point.pipeline and PIPELINE not in point.parameters):
         told = ", ".join(f"{name} = {value}" for name, value in within.items())
         changed = f", where its file has {told}" if told else ""
-        return f"{join([*words, '--pipeline', 'FILE'])}{changed}"
+        return f"{command(*words, '--pipeline', 'FILE')}{changed}"
     set_options = {n.removeprefix(OF_STORE): value for n, value in point.parameters.items() if n.startswith(OF_STORE)}
     searched = True
     if PIPELINE in point.parameters:
@@ -46,7 +46,7 @@ def applied(document: SweepDocument, point: SweepPointPart, corpus: tuple[str, .
         name, _, tokens = point.embedder.removesuffix(" tokens").partition(TOKENS)
         words += ["--embedder", name, *(["--max-tokens", tokens] if tokens else [])]
     assigned = [word for name, value in set_options.items() for word in ("--set", f"{name}={value}")]
-    return join([*words, *assigned])
+    return command(*words, *assigned)
 
 
 def _is_option(parameter: str) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 from recallbench.corpora.labelled_sets.set_name import is_set_name
+from recallbench.escaping import shell
 from recallbench.reports.cells import figure
 from recallbench.reports.conclusions.names import NAMED, listed
 from recallbench.reports.printing.conclusion import Conclusion, Tone
@@ -39,7 +39,7 @@ def conclusion(
     elif lost:
         then = f"try those alone: {same}"
     elif _is_baseline(document, chosen):
-        then = "hold it in CI: recallbench gate RESULT --init"
+        then = applied(document, chosen, corpus, file)
     elif _is_worse(document):
         then = "" if _is_shown_worse(document) else "to be sure, ask more questions"
     elif _is_undecided(document, chosen):
@@ -105,7 +105,7 @@ def _open(document: SweepDocument) -> str:
 
 def _more_questions(document: SweepDocument, corpus: tuple[str, ...]) -> str:
     if is_set_name(document.corpus):
-        return f"label more questions: recallbench label {shlex.join(corpus)}"
+        return f"label more questions: {shell.command('label', *corpus)}"
     return "sweep more questions, such as your own: recallbench label DIR"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recallbench.escaping.markdown import inline, opening
+from recallbench.escaping.markdown import headed, opening
 from recallbench.escaping.web import html
 from recallbench.reports.page import Page, captioned, listing
 from recallbench.reports.printing.printed import Printed
@@ -28,7 +28,7 @@ SLICED = (
 
 def page(document: SweepDocument) -> str:
     """Return the sweep as Markdown, what follows from it first."""
-    return "\n".join([*_heading(document), opening(str(conclusion(document))), "", *_sections(document)])
+    return headed(title(document), [opening(str(conclusion(document))), "", *_sections(document)])
 
 
 def web_page(document: SweepDocument) -> str:
@@ -63,14 +63,10 @@ def printed(
         parts,
         document.model_dump(mode="json"),
         conclusion(document, corpus, file, command),
-        own_markdown="\n".join([*_heading(document), *_sections(document), *told]),
+        own_markdown=headed(title(document), [*_sections(document), *told]),
         own_page=Page(title(document), [*(f"<p>{html(line)}</p>" for line in told), *_body(document)]).html(),
         own_sheet=point_sheet(document),
     )
-
-
-def _heading(document: SweepDocument) -> list[str]:
-    return [f"# {inline(title(document))}", ""]
 
 
 def _sections(document: SweepDocument) -> list[str]:

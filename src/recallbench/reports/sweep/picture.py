@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from recallbench.escaping.sheet import csv_text
+from recallbench.reports.cells import every_digit
 from recallbench.reports.panel import INK, LINE, SECOND, THIRD, Axis, Panel, price_axis
 from recallbench.reports.plot import Plot
 from recallbench.reports.sweep.words import named, title
@@ -151,7 +152,7 @@ def _sheet(document: SweepDocument, picture: PricedPicture) -> str:
         [
             "point",
             point.name,
-            *(_cell(each) for each in (paid, out.value, out.low, out.high, out.n, picture.share(point))),
+            *(every_digit(each) for each in (paid, out.value, out.low, out.high, out.n, picture.share(point))),
             _flag(point.name in picture.front),
             *(_flag(point.name == name) for name in (choice.chosen, knee, BASELINE)),
         ]
@@ -167,10 +168,6 @@ def _sheet(document: SweepDocument, picture: PricedPicture) -> str:
 
 def _flag(value: bool) -> str:
     return "yes" if value else ""
-
-
-def _cell(value: float | None) -> str:
-    return "" if value is None else str(value)
 
 
 def _places(shown: Sequence[tuple[float, EstimatePart, SweepPointPart]]) -> tuple[list[float], list[float]]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from recallbench.escaping.sheet import csv_text
+from recallbench.reports.cells import every_digit
 from recallbench.reports.panel import INK, LINE, SECOND, Axis, Panel
 from recallbench.reports.plot import Plot
 from recallbench.reports.table import Table
@@ -123,11 +124,11 @@ def sensitivity_sheet(document: SweepDocument) -> str:
             step.parameter,
             step.start or "",
             step.end or "",
-            *map(_cell, (step.moves, step.lost, step.mean, step.low, step.high)),
+            *map(every_digit, (step.moves, step.lost, step.mean, step.low, step.high)),
             step.interval,
-            *map(_cell, (step.absolute, step.deviation, step.least, step.most)),
-            *map(_cell, (step.p95_ms, step.p95_least, step.p95_most)),
-            *(_cell(step.others[name]) for name in others),
+            *map(every_digit, (step.absolute, step.deviation, step.least, step.most)),
+            *map(every_digit, (step.p95_ms, step.p95_least, step.p95_most)),
+            *(every_digit(step.others[name]) for name in others),
         ]
         for step in steps
     ]
@@ -156,7 +157,3 @@ def _signed(value: float | None, digits: int = 4) -> str:
 
 def _between(low: float | None, high: float | None, digits: int = 4) -> str:
     return "–" if low is None or high is None else f"{low:+.{digits}f} to {high:+.{digits}f}"
-
-
-def _cell(value: float | None) -> str:
-    return "" if value is None else str(value)

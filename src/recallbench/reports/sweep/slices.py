@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recallbench.escaping.markdown import Markup
 from recallbench.escaping.sheet import csv_text
-from recallbench.reports.cells import figure, interval
+from recallbench.reports.cells import every_digit, figure, interval
 from recallbench.reports.table import Table
 from recallbench.results.metrics import EstimatePart
 from recallbench.results.sweep.document import BASELINE, SweepDocument, SweepPointPart
@@ -22,7 +22,7 @@ def slice_tables(document: SweepDocument) -> list[Table]:
 def slice_sheet(document: SweepDocument) -> str:
     """Return `slices.csv`: every point by slice, with every digit."""
     rows = [
-        [point.name, what, name, part.measure, str(part.n), *map(_cell, _figures(part))]
+        [point.name, what, name, part.measure, str(part.n), *map(every_digit, _figures(part))]
         for point in document.points
         for what, slices in point.slices.items()
         for name, part in slices.items()
@@ -61,7 +61,3 @@ def _value(part: EstimatePart) -> Markup:
 
 def _figures(part: EstimatePart) -> list[float | str | None]:
     return [part.value, part.low, part.high, part.method, part.chance, part.ceiling]
-
-
-def _cell(value: float | str | None) -> str:
-    return "" if value is None else str(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from recallbench.reports.cells import figure, interval, milliseconds
+from recallbench.reports.cells import every_digit, figure, interval, milliseconds
 from recallbench.reports.table import Table
 from recallbench.results.sweep.document import BASELINE, SweepDocument, SweepPointPart
 
@@ -46,7 +46,7 @@ def point_sheet(document: SweepDocument) -> Table:
             [
                 point.name,
                 *(point.in_force.get(name, "") for name in document.parameters),
-                *("" if cell is None else str(cell) for cell in cells),
+                *map(every_digit, cells),
                 "; ".join(remarks(document, point)),
                 point.answers_sha256,
                 point.failure,

@@ -48,7 +48,7 @@ def unit_sentences(part: UnitsPart) -> list[str]:
         f"on average: {sizes}.",
         "No test is made between units: to find one of few and one of many are different tasks, as chance shows. What "
         "smaller units are worth for finding the larger is told by a memory that returns them with their source, over "
-        "one corpus: docs/units.md.",
+        "one corpus.",
     ]
     if part.alone:
         lines.append(f"Measured over one unit only: {', '.join(part.alone)}.")

@@ -93,6 +93,7 @@ class SaturationPart(MetricsPart):
     rate: float = Field(description="answers a second")
     reached: bool = Field(description="more clients were tried, and added too little")
     why_alone: str = Field(description="why one client asks alone; empty where several can")
+    why_no_more: str = Field(default="", description="why more clients could not be tried; empty where they could")
 
 
 class ColdPart(MetricsPart):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from recallbench.addresses import recorded_name
 from recallbench.confidential import without_secrets
 from recallbench.errors import InputError, UsageError
 from recallbench.escaping.markdown import unformatted
+from recallbench.reading import toml
 from recallbench.retrieval.stages.answering import AnswerStage
 from recallbench.retrieval.stages.registry import known_kind, nearest, options_of, stage_class
 from recallbench.retrieval.stages.search import DEPTH, IN_PROCESS, OF_STORE, SearchStage
@@ -81,15 +81,15 @@ class Pipeline:
         """Read a pipeline from a TOML file; raises InputError or UsageError where it is none."""
         path = Path(path)
         try:
-            document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+            document = toml(path.read_text(encoding="utf-8-sig"))
         except OSError as error:
             raise InputError(
                 f"{path} can't be read",
                 expected="a TOML file with a pipeline",
                 found=error.strerror or str(error),
-                remedy="check the path; docs/pipelines.md shows such files, recallbench stages lists their stages",
+                remedy="check the path; recallbench stages lists what a pipeline can have",
             ) from None
-        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        except ValueError as error:
             raise InputError(f"{path.name} is no TOML", expected="TOML in UTF-8", found=str(error)) from None
         unknown = sorted(document.keys() - {"stage"})
         if unknown:

@@ -57,8 +57,6 @@ class Raced:
     """Values that were asked for: points times questions, but for the dropped."""
     saved: int
     """Values that were not."""
-    withdrawn: tuple[int, ...]
-    """Points that were taken out for another reason than their values."""
     told_apart: float | None
     """At the last look, what a point had to lie below the best to be told from it; None where none could be."""
     confidence: float
@@ -94,7 +92,6 @@ class Race:
         self._sums: list[Floats] = []
         self._columns: list[list[int]] = []
         self._dropped: list[Dropped] = []
-        self._withdrawn: list[int] = []
         self._asked = 0
         self._told_apart: float | None = None
 
@@ -102,18 +99,6 @@ class Race:
     def alive(self) -> tuple[int, ...]:
         """Return the points to ask the next block of, in their own order."""
         return tuple(self._alive)
-
-    @property
-    def first_look(self) -> int | None:
-        """Return the first look that can drop a point, from 1; None where none can: few clusters have few flips."""
-        asked = np.cumsum([len(block) for block in self.blocks])
-        can = np.flatnonzero(self._allowed * asked / self._values.shape[1] + 1e-9 >= 1)
-        return int(can[0]) + 1 if len(can) else None
-
-    def withdraw(self, point: int) -> None:
-        """Take a point out that failed or misses a gate, so that no other is dropped for being worse than it."""
-        self._alive.remove(point)
-        self._withdrawn.append(point)
 
     def add(self, values: Floats, prices: Floats | None = None) -> tuple[Dropped, ...]:
         """Take the values (points alive x questions) of the next block; return the points that drop out.
@@ -149,7 +134,6 @@ class Race:
             looks=len(self._sums),
             asked=self._asked,
             saved=whole - self._asked,
-            withdrawn=tuple(self._withdrawn),
             told_apart=self._told_apart,
             confidence=1 - self._error,
             margin=self._margin,

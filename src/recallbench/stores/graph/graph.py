@@ -35,6 +35,7 @@ from recallbench.stores.options import StoreOption
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import ELSEWHERE, Hit, Item, Matrix, Query, Store
+from recallbench.stores.vectors import check_importances
 
 REVISION = 2
 """Counts up whenever the same input may rank otherwise."""
@@ -165,13 +166,7 @@ class GraphStore(Store):
             register_run(self._server, self._tenant)
 
     def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
-        for item in items:
-            if not 0 <= item.importance <= 1:
-                raise InputError(
-                    f"segment {item.id} (scope {item.scope}) has an impossible importance",
-                    expected="a number from 0 to 1",
-                    found=str(item.importance),
-                )
+        check_importances(items)
         for scope in dict.fromkeys(item.scope for item in items):
             self._fill(scope, sorted((item for item in items if item.scope == scope), key=lambda item: item.id))
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from recallbench.errors import InputError
+from recallbench.errors import InputError, UsageError
 from recallbench.stores.outside.answer import GO_ON, question_of
 from recallbench.stores.outside.held_bytes import held_bytes
+from recallbench.stores.outside.method import OF_QUERIES
 from recallbench.stores.outside.own_code import OwnCode
 from recallbench.stores.outside.parameters import Parameters
 from recallbench.stores.outside.sources import until_too_many
 from recallbench.stores.store import Item, Matrix, Query
 
 Searcher = Callable[[Query, int], Iterable[tuple[int, float] | tuple[int | str, float, int]]]
+QUESTIONS = ("query", "question", "q")
+"""Names of a first parameter that takes what is asked, and not what a memory holds."""
 
 
 class FunctionMemory:
@@ -29,8 +33,9 @@ class FunctionMemory:
     """Whether questions see a part of their scope."""
 
     def __init__(self, code: OwnCode, texts: Mapping[str, str]) -> None:
-        """`texts` are the values of `--set`; raises UsageError where the function does not take them."""
+        """`texts` are the values of `--set`; raises UsageError for a function that opens nothing, or takes no such."""
         self._code = code
+        self._refuse_searches()
         self.parameters = Parameters(code, texts, leading=2)
         self.needs_vectors = bool(getattr(code.object, "needs_vectors", True))
 
@@ -51,6 +56,29 @@ class FunctionMemory:
                 remedy="mend the function, or name the class itself where it has add and search",
             )
         return searcher
+
+    def _refuse_searches(self) -> None:
+        """Raise UsageError where the function can't take items and vectors, or is the search itself."""
+        try:
+            taken = inspect.signature(self._code.object).parameters.values()
+        except (TypeError, ValueError):
+            return  # made by an extension, it says itself what it takes
+        names = [p.name for p in taken if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        enough = len(names) >= 2 or any(p.kind is p.VAR_POSITIONAL for p in taken)
+        searches = names[:1] and (names[0] in QUESTIONS or "k" in map(OF_QUERIES.get, names[1:2]))
+        if enough and not searches:
+            return
+        found = f"{self._code.name.rpartition(':')[2]}({', '.join(p.name for p in taken)})"
+        raise UsageError(
+            f"`{self._code.name}` opens no memory",
+            expected="a function that is given what to remember, (items, vectors), and returns the search (query, k)",
+            found=f"{found}, which {'searches' if searches else 'does not take both'}",
+            remedy="put it into one that opens the memory, or name a class with add and search:\n"
+            "def open_memory(items, vectors):  # each item has an id and a text\n"
+            "    def search(query, k): ...  # by query.text; (id, score) pairs, best first\n"
+            "    return search\n"
+            "open_memory.needs_vectors = False",
+        )
 
     def close(self) -> None:
         """Do nothing: each scope has a searcher of its own."""

@@ -53,7 +53,7 @@ LONGEST = 300
 CONTRACT = {"http.contract": "1"}
 OWN = "the server's own"
 ONE_CALLER = 'the service says "several_callers": false in /version'
-REMEDY = "mend the server; the contract is in docs/own-memory.md, `A server`"
+REMEDY = "mend the server; `recallbench stores http` has the contract"
 
 
 class ServerInfo(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-import tomllib
 from collections.abc import Iterator, Mapping
 from datetime import date, time
 from typing import Any
@@ -14,6 +13,7 @@ from recallbench.confidential import concealed, without_logins, without_secrets
 from recallbench.errors import UsageError
 from recallbench.escaping.markdown import unformatted
 from recallbench.escaping.terminal import shortened, visible
+from recallbench.reading import toml
 from recallbench.stores.outside.own_code import OwnCode
 
 LONGEST = 200
@@ -23,8 +23,8 @@ LONGEST = 200
 def value_of(text: str) -> Any:
     """Return a value as TOML has it (1.5, true, "text", [1, 2]); a text that is none stands for itself."""
     try:
-        table = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
+        table = toml(f"value = {text}")
+    except ValueError:
         return text
     return table["value"] if len(table) == 1 else text
 

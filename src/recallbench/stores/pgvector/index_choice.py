@@ -109,13 +109,6 @@ class IndexChoice:
         return self.kind == EXACT
 
     @property
-    def built(self) -> tuple[str | int, ...]:
-        """All that decides the index itself."""
-        if self.kind == HNSW:
-            return self.kind, self.vector_type, self.m, self.ef_construction
-        return (self.kind, self.vector_type, self.lists) if self.kind == IVFFLAT else (self.kind,)
-
-    @property
     def rescored(self) -> bool:
         """Whether the index holds less than the whole vectors, so that what it finds is scored again."""
         return self.vector_type != FULL

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from recallbench.errors import Blocked, InputError, UsageError
+from recallbench.errors import Blocked, UsageError
 from recallbench.progress import Progress, Silent, counted
 from recallbench.stores.options import StoreOption
 from recallbench.stores.pgvector.index_choice import (
@@ -44,7 +44,7 @@ from recallbench.stores.postgres.tenancy import schema_bytes
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement, exactly
 from recallbench.stores.store import Hit, Item, Matrix, Query, Store
-from recallbench.stores.vectors import checked_rows
+from recallbench.stores.vectors import check_importances, checked_rows
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -171,13 +171,7 @@ class PgvectorStore(Store):
 
     def ingest(self, items: Sequence[Item], vectors: Matrix | None) -> None:
         rows = checked_rows(items, vectors, self._dims)
-        for item in items:
-            if not 0 <= item.importance <= 1:
-                raise InputError(
-                    f"segment {item.id} (scope {item.scope}) has an impossible importance",
-                    expected="a number from 0 to 1",
-                    found=str(item.importance),
-                )
+        check_importances(items)
         self._rows += len(items)
         self._scopes.update(dict.fromkeys(item.scope for item in items))
         statement = "COPY segments (id, scope, occurred_at, importance, text, embedding) FROM STDIN BINARY"
@@ -243,23 +237,6 @@ class PgvectorStore(Store):
         if self._search is not None:
             self._search.round_trip()
         return self._search is not None
-
-    def search_otherwise(self, options: Mapping[str, Any]) -> None:
-        """Search from now on, in a fresh session, with the settings of these options; the index stays as it is.
-
-        Raises UsageError where they ask for another index."""
-        check_together(options)
-        choice = IndexChoice.read(options)
-        if choice.built != self._choice.built:
-            raise UsageError(
-                "the index of a filled store can't be another one",
-                expected=", ".join(map(str, self._choice.built)),
-                found=", ".join(map(str, choice.built)),
-                remedy="fill a store with these options",
-            )
-        self._choice, self._index = choice, self._index and self._index.searched_with(choice)
-        self._sessions.settings = {**self._sessions.settings, **choice.settings}
-        self.chill()
 
     def chill(self) -> str:
         """A fresh session, which has read no catalogue and made no plan; the server's own cache stays warm."""

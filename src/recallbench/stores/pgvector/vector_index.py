@@ -108,19 +108,11 @@ class VectorIndex:
         """Whether a plan goes through the index."""
         return f"Index Scan using {NAME}" in plan
 
-    def searched_with(self, choice: IndexChoice) -> VectorIndex:
-        """Return the same index, searched with the settings of another choice."""
-        other = VectorIndex(choice, self._dims)
-        other._build = self._build
-        return other
-
     def _create(self, connection: Connection, memory: int, workers: int) -> None:
         outgrown: list[str] = []
 
         def note(diagnostic: Diagnostic) -> None:
-            if told := re.search(
-                r"no longer fits into maintenance_work_mem after (\d+)", str(diagnostic.message_primary)
-            ):
+            if told := _OUTGROWN.search(str(diagnostic.message_primary)):
                 outgrown.append(f"{OUTGROWN}{told[1]} rows")
 
         choice = self._choice

@@ -14,9 +14,12 @@ import subprocess
 import tempfile
 import time
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from recallbench.confidential import remember_secrets
 from recallbench.errors import Blocked
 from recallbench.stores.postgres.binaries import REMEDY, Install, find_install, readable_by
 from recallbench.stores.postgres.folders import DATA, ServerFolder, sweep
@@ -25,6 +28,7 @@ from recallbench.stores.postgres.shared_memory import NO_ROOM, ROOM
 
 USER = "recallbench"
 SERVICE_USER = "nobody"
+LOOPBACK = "127.0.0.1"
 PATIENCE = 60.0
 """Seconds a server may take to come up; it takes a quarter of one."""
 GRACE = 10.0
@@ -32,7 +36,8 @@ GRACE = 10.0
 LAST_BREATH = 0.5
 """Seconds after which a server whose connection was lost is taken for alive."""
 
-# The data live as long as one run and can be made again, so nothing is written for the case of a crash.
+# The data live as long as one run and can be made again, so nothing is written for the case of a crash. Connections
+# are for the clients of two systems in a latency study, and whoever fills and looks.
 SETTINGS = {
     "fsync": "off",
     "full_page_writes": "off",
@@ -42,7 +47,7 @@ SETTINGS = {
     "autovacuum": "off",
     "jit": "off",
     "shared_buffers": "128MB",
-    "max_connections": "20",
+    "max_connections": "160",
     "huge_pages": "off",
     "dynamic_shared_memory_type": "mmap",
     "logging_collector": "off",
@@ -72,24 +77,26 @@ def fate_of_server() -> str:
 
 
 class EmbeddedServer:
-    """A server on a private socket; with a password, an ordinary one on a loopback port instead.
+    """A server on a private socket, which answers to nobody without a password that only this process knows.
 
-    As root it runs as `nobody`, else as the user, always in a folder of its own that goes when it stops.
+    With a password of the caller's it is an ordinary one on a loopback port instead. As root it runs as `nobody`, else
+    as the user, always in a folder of its own that goes when it stops.
     """
 
     def __init__(self, *, password: str | None = None, install: Install | None = None) -> None:
-        self._password = password
+        self._on_port = password is not None
+        self._password = password or new_password()
         self._install = install
         self._failure: BaseException | None = None
         self._parts: dict[str, Any] = {}
-        self._address = (Path(), 0)
+        self._address = ("", 0)
         self._owner = os.getpid()
         # Stays armed after a stop: an interrupted stop is finished at the program's end.
         weakref.finalize(self, _stop, self._parts, self._owner)
 
     @property
     def dsn(self) -> str:
-        """Return its address; starts it, or waits for it, when need be."""
+        """Return its address with the password; starts it, or waits for it, when need be."""
         self.begin()
         _settle(self._parts)
         if self._failure:
@@ -154,14 +161,15 @@ class EmbeddedServer:
     def _started(self, install: Install) -> None:
         # Runs in the background, where nothing may be imported: a Ctrl-C that meets an import in the main thread can
         # leave Python's import lock taken for good.
+        remember_secrets(self._password)
         sweep()
         uid, gid = _service_user()
         folder = self._parts["folder"] = ServerFolder(uid, gid)
         if uid != os.geteuid() and not all(readable_by(path, uid, gid) for path in install.needed):
             install = install.copied_to(folder.path / "install")
         _initialise(install, folder, uid, gid, self._password)
-        port = _free_port() if self._password else 5432
-        options = dict(SETTINGS, listen_addresses="127.0.0.1" if self._password else "", port=str(port))
+        host, port = (LOOPBACK, _free_port()) if self._on_port else (str(folder.run), 5432)
+        options = dict(SETTINGS, listen_addresses=LOOPBACK if self._on_port else "", port=str(port))
         options["unix_socket_directories"] = str(folder.run)
         command = [str(install.bin / "postgres"), "-D", str(folder.path / DATA)]
         for name, value in options.items():
@@ -171,7 +179,7 @@ class EmbeddedServer:
             process = subprocess.Popen(command, stdout=log, stderr=log, **_as_user(uid, gid, folder.run))
         self._parts["process"] = process
         folder.record(process.pid)
-        self._address = (folder.run, port)
+        self._address = (host, port)
         _await(process, folder.run)
         _serving[process.pid] = process, folder.run / "log"
 
@@ -196,30 +204,26 @@ def _as_user(uid: int, gid: int, folder: Path) -> dict[str, Any]:
     return common if uid == os.geteuid() else common | {"user": uid, "group": gid, "extra_groups": []}
 
 
-def _initialise(install: Install, folder: ServerFolder, uid: int, gid: int, password: str | None) -> None:
+def _initialise(install: Install, folder: ServerFolder, uid: int, gid: int, password: str) -> None:
     command = [str(install.bin / "initdb"), "-D", str(folder.path / DATA), "-U", USER, "-E", "UTF8", "--no-sync"]
     command += ["--no-instructions", "--wal-segsize=1", "-L", str(install.share)]
-    secret = folder.run / "password"
-    if password:
-        with os.fdopen(os.open(secret, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(password + "\n")
-        os.chown(secret, uid, gid)
-        command += ["--auth=scram-sha-256", f"--pwfile={secret}"]
-    else:
-        command += ["--auth=trust"]
+    command += ["--auth=scram-sha-256", "--pwfile=/dev/stdin"]
     message = ""
     # Its trial servers too need no room in /dev/shm; before Postgres 16 they have no such option.
     options = ["-c", "dynamic_shared_memory_type=mmap"]
     # Not every system has the locale C.UTF-8; Postgres 17 and later bring one of that name.
     utf8, builtin = ["--locale=C.UTF-8"], ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     for more in (utf8 + options, builtin + options, utf8):
-        process = subprocess.Popen(
-            command + more, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **_as_user(uid, gid, folder.run)
-        )
+        with _readable_once(password, uid, gid) as secret:
+            process = subprocess.Popen(
+                command + more,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                **_as_user(uid, gid, folder.run) | {"stdin": secret},
+            )
         folder.record(process.pid)
         _, errors = process.communicate()
         if process.returncode == 0:
-            secret.unlink(missing_ok=True)
             return
         errors_now = errors.decode(errors="replace").strip()[-600:]
         # The first try's reason, unless it only did not know an option.
@@ -227,6 +231,20 @@ def _initialise(install: Install, folder: ServerFolder, uid: int, gid: int, pass
     raise Blocked(
         "the embedded Postgres could not make its database folder", found=message, remedy=_remedy(message, folder.run)
     )
+
+
+@contextmanager
+def _readable_once(secret: str, uid: int, gid: int) -> Iterator[int]:
+    """The end of a pipe that a program of that user may open by its name; no file ever holds the secret."""
+    reading, writing = os.pipe()
+    try:
+        with os.fdopen(writing, "w") as pipe:
+            pipe.write(secret + "\n")
+        if uid != os.geteuid():
+            os.fchown(reading, uid, gid)
+        yield reading
+    finally:
+        os.close(reading)
 
 
 def _remedy(message: str, folder: Path) -> str:
@@ -280,17 +298,15 @@ def _status(file: Path) -> str:
         return ""
 
 
-def _dsn(folder: Path, port: int, password: str | None) -> str:
+def _dsn(host: str, port: int, password: str) -> str:
     from psycopg.conninfo import make_conninfo
 
-    host = "127.0.0.1" if password else str(folder)
-    secret = {"password": password} if password else {}
-    return make_conninfo("", host=host, port=port, user=USER, dbname="postgres", **secret)
+    return make_conninfo("", host=host, port=port, user=USER, dbname="postgres", password=password)
 
 
 def _free_port() -> int:
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.bind((LOOPBACK, 0))
         return int(probe.getsockname()[1])
 
 

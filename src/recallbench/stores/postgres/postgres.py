@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from recallbench.confidential import MARK, remember_secrets, sanitised
-from recallbench.errors import Blocked, InputError, RecallBenchError, UsageError
+from recallbench.errors import Blocked, InputError, RecallBenchError, TooManyConnections, UsageError
 from recallbench.extras import require
 from recallbench.stores.postgres.passfile import passwords
 from recallbench.stores.postgres.shared_memory import NO_ROOM, ROOM
@@ -31,6 +31,8 @@ SHOWN = frozenset(
 """The parts of a DSN that are recorded: no secret, and no file of one machine (`passfile`, `sslkey`)."""
 
 _PLAIN = re.compile(r"-?[\d.]{1,6}(?:ms|s|min|h|d|kB|MB|GB)?|on|off|true|false")
+_FULL = re.compile(r"too many (?:clients|connections)|connection slots are reserved")
+"""What a server says that takes no further connection, of anybody or of this role: a refusal has no SQLSTATE here."""
 _SECRET = re.compile(r"pass|secret|token|key|pin", re.IGNORECASE)
 
 
@@ -105,6 +107,12 @@ def connect(dsn: str, needs: str = NEEDS, instead: str = EMBEDDED_REMEDY) -> Con
         remember_secrets((error.pgconn.password if error.pgconn else b"").decode("utf-8", "replace"))  # of a service
         message = " ".join(sanitised(str(error)).split())
         refused = "FATAL" in message
+        if _FULL.search(message):
+            raise TooManyConnections(
+                f"the server takes no further connection ({redacted(dsn)})",
+                found=message,
+                remedy="ask with fewer callers, or raise max_connections of the server",
+            ) from None
         raise Blocked(
             f"the server {'refuses the connection' if refused else 'does not answer'} ({redacted(dsn)})",
             expected=needs,
@@ -219,6 +227,7 @@ def ready_server(connection: Connection) -> ServerFacts:
     if lack:
         raise Blocked(lack[0], expected=NEEDS, found=lack[1], remedy=lack[2])
     if facts.vector:
+        _check_use(connection, facts.vector.schema)
         return facts
     try:
         with connection.transaction():
@@ -240,6 +249,24 @@ def ready_server(connection: Connection) -> ServerFacts:
             remedy=f"install pgvector on the server again, or {EMBEDDED_REMEDY}",
         ) from error
     return server_facts(connection)
+
+
+def _check_use(connection: Connection, schema: str) -> None:
+    """Raise Blocked where the role may not use what lies in the schema of pgvector: it would find no such type."""
+    with database_errors("asking for its rights"):
+        row = connection.execute(
+            """SELECT has_schema_privilege(%s, 'USAGE'),
+                   format('GRANT USAGE ON SCHEMA %%I TO %%I;', %s::text, current_user)""",
+            (schema, schema),
+        ).fetchone()
+    assert row is not None
+    if not row[0]:
+        raise Blocked(
+            "the role may not use pgvector",
+            expected=f"USAGE on the schema {schema}, where pgvector lies",
+            found="no such right",
+            remedy=f"{row[1]} as its owner, or {EMBEDDED_REMEDY}",
+        )
 
 
 def has_extension(dsn: str, name: str) -> str:

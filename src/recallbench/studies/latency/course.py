@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from recallbench.errors import Blocked
+from recallbench.errors import Blocked, TooManyConnections
 from recallbench.machine_load import MachineLoad, MachineReading
 from recallbench.progress import Progress
 from recallbench.results.load.levels import SaturationPart, Side
@@ -51,6 +51,7 @@ class Course:
         self._number = number
         self._progress = progress
         self.saturation: dict[Side, Saturation] = {}
+        self._why_no_more = ""
 
     def levels(self) -> Iterator[list[LevelRun]]:
         """Run one level after the other, and yield each with a run of every subject that took part in it."""
@@ -61,7 +62,15 @@ class Course:
             # Of two systems both are asked until both are saturated: their levels are compared.
             if not any(self._wants(throughputs[subject.side]) for subject, _ in asked):
                 break
-            runs = self._run([s for s, _ in asked], LevelPlan(self._next(), tuple(count for _, count in asked)))
+            try:
+                runs = self._run([s for s, _ in asked], LevelPlan(self._next(), tuple(count for _, count in asked)))
+            except TooManyConnections as error:
+                if not all(throughputs.values()):
+                    raise
+                self._why_no_more = f"the server takes no {clients} of them: {error.found.splitlines()[-1]}"
+                self._progress.note(f"No level with {clients} clients: {self._why_no_more}")
+                self._number -= 1
+                break
             for run in runs:
                 _refuse_unanswered(run)
                 throughputs[run.subject.side].append((run.clients, _throughput(run.blocks)))
@@ -83,6 +92,7 @@ class Course:
                 rate=round(found.rate, 4),
                 reached=found.reached,
                 why_alone=subject.store.one_caller,
+                why_no_more="" if found.reached else self._why_no_more,
             )
             for subject in self._subjects
             if (found := self.saturation.get(subject.side)) is not None
@@ -104,13 +114,15 @@ class Course:
     def _run(self, subjects: Sequence[Subject], level: LevelPlan) -> list[LevelRun]:
         loop = "closed loop" if level.rate is None else f"open loop, {level.rate:.4g} a second"
         clients = ", ".join(dict.fromkeys(map(str, level.clients)))
-        with self._progress.stage(f"{loop}, {clients} clients", None, "blocks") as advance:
+        order = self._turns(len(subjects), level.number)
+        name = f"{loop}, {clients} client{'s' if clients != '1' else ''}"
+        with self._progress.stage(name, len(order) if len(order) > 1 else None, "blocks") as advance:
             clients_of = [subject.clients(count) for subject, count in zip(subjects, level.clients, strict=True)]
             orders = [question_order(len(s.requests), _seed(self._choices.seed, level.number)) for s in subjects]
             before = MachineReading.take()
             blocks: list[list[LoadLevel]] = [[] for _ in subjects]
             turns = 1 if len(subjects) == 1 else PAIRS
-            for pair, place in self._turns(len(subjects), level.number):
+            for pair, place in order:
                 seconds, most = self._choices.seconds / turns, max(1, self._choices.most_calls // turns)
                 if level.rate is None:
                     block = closed_loop(clients_of[place], orders[place], seconds, most)

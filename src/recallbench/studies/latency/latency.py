@@ -44,7 +44,7 @@ from recallbench.scoring.load.percentiles import INTERVAL
 from recallbench.scoring.load.saturation import SATURATION_RULE
 from recallbench.scoring.load.turns import TURNS_RULE
 from recallbench.stores.postgres import folders
-from recallbench.stores.registry import store_status, variant_of
+from recallbench.stores.registry import variant_of
 from recallbench.studies.latency.choices import LatencyChoices
 from recallbench.studies.latency.course import Course, LevelRun
 from recallbench.studies.latency.rows import call_lines, difference_parts, level_part, machine_part
@@ -99,9 +99,7 @@ def measure_latency(
     for plan in plans:
         for line in plan.announcements:
             progress.note(line)
-        ready, detail, remedy = store_status(plan.address, plan.dsn, plan.options.environ, plan.options.store_options)
-        if not ready:
-            raise Blocked(f"the store {plan.store} can't be used", found=detail, remedy=remedy)
+        plan.refuse_absent_store()
     folders.sweep()
     folder = _folder(plans, today)
     before = MachineLoad.while_idle()

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import islice
 
 from recallbench.embedding.embedder import Embedder
-from recallbench.errors import Blocked
+from recallbench.errors import Blocked, TooManyConnections
 from recallbench.progress import Progress
 from recallbench.results.load.levels import ColdPart, RoundTripsPart, Side, WarmUpPart
 from recallbench.retrieval.load.arrivals import question_order
@@ -78,8 +78,13 @@ class Subject:
 
     def clients(self, clients: int) -> list[Client]:
         """Return that many clients; a new one asks some questions before."""
+        before = len(self.callers)
         while len(self.callers) < clients:
-            caller = self.store.another_caller()
+            try:
+                caller = self.store.another_caller()
+            except TooManyConnections:
+                self._end_callers(before)  # those that found room would take it from the levels to come
+                raise
             if caller is None:
                 raise Blocked(
                     f"{self.store.name} gave no handle to another caller",
@@ -129,10 +134,13 @@ class Subject:
 
     def end_callers(self) -> None:
         """Close the handles of all clients but the store itself."""
+        self._end_callers(1)
+
+    def _end_callers(self, kept: int) -> None:
         with ExitStack() as closing:
-            for caller in self.callers[1:]:
+            for caller in self.callers[kept:]:
                 closing.callback(caller.close)
-            self.callers = self.callers[:1]
+            self.callers = self.callers[:kept]
 
 
 def _store_seconds(caller: Store) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from recallbench.corpora.labelled_sets.label_book import UnlabelledQuery
@@ -17,8 +17,8 @@ class Labelling:
     proposals: list[Proposal]
     grades: dict[str, float] = field(default_factory=dict)
     """By document, in the order in which they were given."""
-    saved: bool = False
-    """Whether its line is in the book."""
+    saved: str = ""
+    """Its id in the book; empty while its line is not there."""
     _steps: list[Sequence[str]] = field(default_factory=list)
     """The documents that each key judged."""
 
@@ -36,6 +36,12 @@ class Labelling:
     def relevant(self) -> int:
         """How many documents are relevant."""
         return sum(grade > 0 for grade in self.grades.values())
+
+    def resume(self, judged: Iterable[tuple[Proposal, float]]) -> None:
+        """Take the grades that documents were given before; each can be taken back alone."""
+        for proposal, value in judged:
+            self.put_first(proposal)
+            self.grade(value)
 
     def grade(self, value: float) -> None:
         """Judge the current document."""

@@ -22,7 +22,7 @@ def propose(
     questions: dict[str, list[Question]] = {}
     for query in queries:
         scope = shelf.scope_of(query)
-        question = Question(scope, query.id, query.text, frozenset(), "query", abstention=True)
+        question = Question(scope, query.id or query.text, query.text, frozenset(), "query", abstention=True)
         questions.setdefault(scope, []).append(question)
     haystacks = [
         Haystack(scope, tuple(documents), tuple(questions.get(scope, ()))) for scope, documents in segments.items()
@@ -39,10 +39,10 @@ def propose(
             progress=progress,
         )
     proposals = {
-        question.id: [_proposal(segments[question.scope][position]) for position in ranking.positions]
+        (question.scope, question.id): [_proposal(segments[question.scope][position]) for position in ranking.positions]
         for question, ranking in zip(retrieval.questions, retrieval.rankings, strict=True)
     }
-    return [proposals[query.id] for query in queries]
+    return [proposals[shelf.scope_of(query), query.id or query.text] for query in queries]
 
 
 def _proposal(segment: Segment) -> Proposal:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
+from recallbench.escaping.shell import command
 from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.table import Table
 from recallbench.studies.logs.sampling import QuerySample
@@ -25,6 +25,5 @@ def conclusion(sample: QuerySample, by: str, file: Path | None) -> Conclusion:
     happened = (
         f"{queries} drawn that {stand} for {recalls:,} logged {'recall' if recalls == 1 else 'recalls'}, {values}"
     )
-    named = "SAMPLE" if file is None else shlex.quote(str(file))
-    then = f"say what is relevant: recallbench label DIR --queries {named}"
+    then = f"say what is relevant: {command('label', 'DIR', '--queries', file or 'SAMPLE')}"
     return Conclusion(happened, "the same seed and log draw the same queries", then)

@@ -57,19 +57,24 @@ class Shelf:
         scope = query.scope or query.tenant or EVERYWHERE
         if scope not in self.segments:
             raise InputError(
-                f"query {query.id}: no document is in scope {scope}",
+                f"query {query.id or query.text!r}: no document is in scope {scope}",
                 expected=f"one of {', '.join(list(self.segments)[:8])}",
                 found=scope,
                 remedy=f"name it with --scope, as --scope {next(iter(self.segments))}",
             )
         return scope
 
+    def named(self, query: UnlabelledQuery, id: str) -> Proposal | None:
+        """Return the document of this id in the scope of the query; None where there is none."""
+        its = (segment for segment in self.segments[self.scope_of(query)] if segment.session == id)
+        return next((Proposal(segment.session, segment.text) for segment in its), None)
+
     def find(self, query: UnlabelledQuery, words: str, k: int) -> list[Proposal]:
         """Return the document of this id, else the k that BM25 finds by these words, in the scope of the query."""
+        if named := self.named(query, words):
+            return [named]
         scope = self.scope_of(query)
         segments = self.segments[scope]
-        if named := [segment for segment in segments if segment.session == words]:
-            return [Proposal(named[0].session, named[0].text)]
         if scope not in self._searched:
             store = BM25Store()
             store.prepare(0)

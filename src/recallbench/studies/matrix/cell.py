@@ -60,7 +60,8 @@ def measure_cell(
         if effort is None:
             with plan.open_embedder(progress) as embedder:
                 assert embedder is not None
-                timed = not encoder.typed.startswith(("http:", "https:"))
+                # What a pack brings is not embedded here, nor what an endpoint is asked for.
+                timed = embedder.pack is None and not encoder.typed.startswith(("http:", "https:"))
                 effort = measure_effort(embedder, plan.select(corpus.haystacks()), timed=timed)
             keep_effort(result.folder, effort)
     except RecallBenchError as error:

@@ -13,8 +13,9 @@ from typing import Any
 
 from recallbench import __version__
 from recallbench.addresses import recorded_name
-from recallbench.corpora.labelled_sets.set_name import plain_names, short_names
+from recallbench.corpora.labelled_sets.set_name import is_set_name, parse_set_name, plain_names
 from recallbench.corpora.records import Corpus
+from recallbench.corpora.registry import CORPORA, GROUPS
 from recallbench.errors import Blocked, InputError, RecallBenchError, UsageError
 from recallbench.escaping.paths import last_names
 from recallbench.interruption import InterruptedWithResult
@@ -126,7 +127,7 @@ def _stated(command: Any, encoders: Sequence[WindowedEncoder], plans: Sequence[S
     """Return the words of the command with encoders and corpora by their names: folders of one machine help nobody."""
     names = {
         "--encoders": ",".join(encoder.name for encoder in encoders),
-        "--corpora": ",".join(short_names(of_corpus[0].corpus.name) for of_corpus in plans),
+        "--corpora": ",".join(_word(of_corpus[0].corpus.name) for of_corpus in plans),
     }
     words = [str(word) for word in command]
     stated = [names.get(before, word) for before, word in zip(["", *words], words, strict=False)]
@@ -134,6 +135,14 @@ def _stated(command: Any, encoders: Sequence[WindowedEncoder], plans: Sequence[S
         f"{name}={names[name]}" if (name := word.partition("=")[0]) in names and "=" in word else word
         for word in stated
     ]
+
+
+def _word(corpus: str) -> str:
+    """Return what names a corpus in a command: a set of one's own by its folder, wherever that lies."""
+    if not is_set_name(corpus):
+        return corpus
+    folder = parse_set_name(corpus).folder
+    return f"./{folder}" if folder in {*CORPORA, *GROUPS} else folder
 
 
 def _refuse_repeats(plans: Sequence[Plan]) -> None:

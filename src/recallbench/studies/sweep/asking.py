@@ -10,7 +10,6 @@ from random import Random
 from recallbench.corpora.records import Haystack, Question
 from recallbench.embedding.embedder import Embedder
 from recallbench.embedding.machine import cpu_model
-from recallbench.errors import Blocked
 from recallbench.progress import Progress
 from recallbench.retrieval.failures import Failures
 from recallbench.retrieval.load.filling import fill
@@ -21,7 +20,6 @@ from recallbench.retrieval.record import Calls, Retrieval
 from recallbench.retrieval.request import Request
 from recallbench.retrieval.timing import SAMPLE, SLOW_SAMPLE, sample_evenly
 from recallbench.runs.plan import Plan
-from recallbench.stores.registry import store_status
 from recallbench.stores.store import Store
 from recallbench.studies.sweep.kept import Answers
 
@@ -94,9 +92,7 @@ class AskedSystem:
 
     def _open(self) -> Store:
         plan = self._plan
-        ready, detail, remedy = store_status(plan.address, plan.dsn, plan.options.environ, plan.options.store_options)
-        if not ready:
-            raise Blocked(f"the store {plan.store} can't be used", found=detail, remedy=remedy)
+        plan.refuse_absent_store()
         store = plan.open_system(self._embedder, self._progress, self._legs)
         self._closing.callback(store.close)
         result = self._retrieval

@@ -1,0 +1,67 @@
+"""What the commands of a document find around them: a graph, a server with pgmnemo, a model behind an endpoint.
+
+The graph is a real one. In place of pgmnemo there is the stand-in of the store's tests, in place of a model a server
+that speaks its protocol.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from bolt import bolt_server
+from chat_server import MODEL, said
+from documents.markdown import ROOT
+from documents.shell_blocks import Line
+from scripted_server import scripted_server
+from versioned import versioned_server
+
+ENDPOINT = "127.0.0.1:8080"
+"""Where the documents, and the examples that they name, have their model."""
+WORDINGS = "Who said so?\nWhen was it said?\nWhere was it said?"
+VERSIONS = ("0.2.1", "0.4.1", "0.10.0", "0.15.1", "0.20.0")
+"""Those of pgmnemo that the documents name."""
+_ASKS_A_MODEL = re.compile(rf"{re.escape(ENDPOINT)}|\b(?:multi-query|hyde|4-rewrite)\b")
+
+
+@contextmanager
+def surrounded(commands: Sequence[Line], folder: Path) -> Iterator[tuple[list[Line], dict[str, str]]]:
+    """Yield the commands, and the variables that name the servers they need; these run as long as the block."""
+    lines, env = list(commands), {}
+    text = "\n".join(line.command for line in lines)
+    with ExitStack() as servers:
+        if "graph" in text:
+            (folder / "bolt").mkdir()
+            env |= servers.enter_context(bolt_server(folder / "bolt"))
+        if '"$PGMNEMO_DSN"' in text:
+            env["PGMNEMO_DSN"] = servers.enter_context(versioned_server(offered=VERSIONS)).dsn
+        if _ASKS_A_MODEL.search(text):
+            script = servers.enter_context(scripted_server())
+            script.answer = _model
+            place = script.address.removeprefix("http://").rstrip("/")
+            _examples_at(place, folder)
+            lines = [line._replace(command=line.command.replace(ENDPOINT, place)) for line in lines]
+        yield lines, env
+
+
+def _examples_at(place: str, folder: Path) -> None:
+    """Put a copy of the examples in place, in which the model lies there: the documents say to put one's own in."""
+    (folder / "examples").unlink()
+    shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    for path in (folder / "examples").rglob("*.toml"):
+        path.write_text(path.read_text("utf-8").replace(ENDPOINT, place), "utf-8")
+
+
+def _model(path: str, body: Any) -> Any:
+    """Answer as a model does that words every question in the same ways, and embeds a text by its letters."""
+    if path == "/v1/models":
+        return {"data": [{"id": MODEL}]}
+    if path != "/v1/embeddings":
+        return said(WORDINGS)
+    rows = [[text.count(letter) + 0.1 for letter in "etaoin"] for text in body["input"]]
+    data = [{"index": place, "embedding": row} for place, row in enumerate(rows)]
+    return {"data": data, "model": MODEL, "usage": {"prompt_tokens": len(rows)}}
