@@ -156,7 +156,7 @@ def _shown(document: SweepDocument) -> str:
     if dropped and not _is_compared(document):
         others = f"{dropped} other{'s' if dropped > 1 else ''}"
         return f"the race told {others} from it, {choice.confidence:.0%} sure"
-    return f"shown to be no worse than any other by more than {choice.margin:g}"
+    return f"shown to be within {choice.margin:g} of the best"
 
 
 def _doubts(document: SweepDocument, chosen: SweepPointPart) -> Iterator[str]:
