@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import time
+
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from recallbench.stores.postgres.tenancy import MARKER, claim_schema, drop_schema, sweep
+from recallbench.stores.postgres.tenancy import LOCK_CLASS, MARKER, claim_schema, drop_schema, sweep
 
 RUN = """
 import sys
@@ -27,6 +29,15 @@ def schemas(dsn: str) -> set[str]:
     with psycopg.connect(dsn) as connection:
         rows = connection.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'recallbench%'").fetchall()
     return {name for (name,) in rows}
+
+
+def wait_for_runs(session: psycopg.Connection, number: int) -> None:
+    """Wait until the server has noticed which runs are gone."""
+    end = time.monotonic() + 60
+    held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = %s"
+    while session.execute(held, (LOCK_CLASS,)).fetchone() != (number,):
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 @pytest.fixture
@@ -61,6 +72,7 @@ def test_what_a_killed_run_left_is_dropped_by_the_next(dsn: str, session, run_py
     left, other = dead.stdout.readline().strip(), living.stdout.readline().strip()
     dead.kill()
     dead.wait()
+    wait_for_runs(session, 1)
     assert left in schemas(dsn)
     mine = claim_schema(session)
     assert schemas(dsn) & {left, other, mine} == {other, mine}
