@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import time
-
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from recallbench.stores.postgres.tenancy import LOCK_CLASS, MARKER, claim_schema, drop_schema, sweep
+from recallbench.stores.postgres.tenancy import MARKER, claim_schema, drop_schema, sweep
+from stores.postgres.living_runs import wait_for_runs
 
 RUN = """
 import sys
@@ -29,15 +28,6 @@ def schemas(dsn: str) -> set[str]:
     with psycopg.connect(dsn) as connection:
         rows = connection.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'recallbench%'").fetchall()
     return {name for (name,) in rows}
-
-
-def wait_for_runs(session: psycopg.Connection, number: int) -> None:
-    """Wait until the server has noticed which runs are gone."""
-    end = time.monotonic() + 60
-    held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = %s"
-    while session.execute(held, (LOCK_CLASS,)).fetchone() != (number,):
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 @pytest.fixture
