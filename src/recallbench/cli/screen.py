@@ -9,7 +9,6 @@ from typing import TextIO
 from recallbench.confidential import concealed
 from recallbench.escaping.terminal import hidden, visible
 
-
 _WITHIN_LINES = re.compile(r"[^\n\t]+")
 
 
