@@ -247,7 +247,7 @@ def test_the_cite_hook_looks_at_every_file(tmp_path: Path) -> None:
     (tmp_path / "plain.md").write_text("# Nothing measured here\n")
     (tmp_path / "with space.md").write_text("Our `recall_any@10` is 0.99.\n")
     done = shell(f"{entry} plain.md", tmp_path)
-    assert (done.returncode, done.stdout) == (0, "plain.md: no figure of a measure; so nothing was checked\n")
+    assert (done.returncode, done.stdout) == (0, "\nplain.md: no figure of a measure; so nothing was checked\n")
     for files in ("plain.md 'with space.md'", "'with space.md' plain.md"):
         done = shell(f"{entry} {files}", tmp_path)
         assert (done.returncode, "with space.md:1: no folder named: " in done.stdout) == (1, True)

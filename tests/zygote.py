@@ -40,7 +40,11 @@ READ_VARIABLES_AT_IMPORT = ("huggingface_hub", "torch", "transformers", "openvin
 def load() -> None:
     """Import the package, and the libraries that it imports where they are needed."""
     import bm25s  # noqa: F401
+    import h11  # noqa: F401
+    import httpcore2  # noqa: F401
+    import httpx2  # noqa: F401
     import pgvector.psycopg  # noqa: F401
+    import platformdirs.unix  # noqa: F401
     import psycopg  # noqa: F401
 
     import recallbench

@@ -215,7 +215,7 @@ def test_a_figure_without_a_folder_is_unsupported(repository: Path) -> None:
     assert cited(repository, "--check", "n.md", "--strict")[0] == 1
     (repository / "n.md").write_text("Nothing here.\n")
     code, out, _ = cited(repository, "--check", "n.md")
-    assert (code, out) == (0, "n.md: no figure of a measure; so nothing was checked\n")
+    assert (code, out) == (0, "\nn.md: no figure of a measure; so nothing was checked\n")
 
 
 @pytest.mark.marked

@@ -261,7 +261,8 @@ def test_an_import_is_repeated_and_extended(folder: Path) -> None:
     again = recallbench(*words, cwd=folder)
     assert (again.returncode, again.stdout) == (
         0,
-        "Nothing of all.csv is new: team/gold.jsonl has each of its 2 rows already; next: recallbench evaluate team\n",
+        "\nNothing of all.csv is new: team/gold.jsonl has each of its 2 rows already; "
+        "next: recallbench evaluate team\n",
     )
     assert (folder / "team" / "gold.jsonl").read_bytes() == before
     table.write_text(table.read_text().replace("bergen", "rome") + "What is deep?,fjord,north\n")

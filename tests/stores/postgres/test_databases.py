@@ -9,6 +9,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from recallbench.errors import Blocked
 from recallbench.stores.postgres import databases as module
 from recallbench.stores.postgres.databases import MARK, NotInstalled, database_with, sweep
+from stores.postgres.living_runs import wait_for_runs
 from versioned import BROKEN, GRUDGING, databases, versioned_server
 
 RUN = """
@@ -172,6 +173,7 @@ def test_what_a_killed_run_left_goes_with_the_next(server: str, session: psycopg
     dead_name, living_name = (name_of(process.stdout.readline().strip()) for process in (dead, living))
     dead.kill()
     dead.wait()
+    wait_for_runs(session, 1)
     assert databases(server) == {dead_name, living_name}
     assert sweep(session) == [dead_name]
     assert databases(server) == {living_name}
@@ -190,8 +192,7 @@ def test_a_database_of_a_run_killed_while_it_installs_is_swept(
     dead.wait()
     # The server does not know yet that nobody waits for the answer.
     session.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname LIKE 'recall%'")
-    while session.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'").fetchone() != (0,):
-        pass
+    wait_for_runs(session, 0)
     with database_with(server, "pgmnemo", "1.0") as own:
         assert databases(server) == {name_of(own)}
     assert databases(server) == set()

@@ -5,6 +5,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from recallbench.stores.postgres.tenancy import MARKER, claim_schema, drop_schema, sweep
+from stores.postgres.living_runs import wait_for_runs
 
 RUN = """
 import sys
@@ -61,6 +62,7 @@ def test_what_a_killed_run_left_is_dropped_by_the_next(dsn: str, session, run_py
     left, other = dead.stdout.readline().strip(), living.stdout.readline().strip()
     dead.kill()
     dead.wait()
+    wait_for_runs(session, 1)
     assert left in schemas(dsn)
     mine = claim_schema(session)
     assert schemas(dsn) & {left, other, mine} == {other, mine}

@@ -158,7 +158,7 @@ def _label(
     )
     labels = [each.saved for each in saved()]
     document = {"book": str(book.path), "labelled": labels, "left": len(left) - len(labels)}
-    return Printed("Labels", [""] if format == "text" else [sheet], document, told(), own_sheet=sheet)
+    return Printed("Labels", [] if format == "text" else [sheet], document, told(), own_sheet=sheet)
 
 
 def _import(book: LabelBook, file: Path, scope: str, *, replace: bool) -> Printed:
