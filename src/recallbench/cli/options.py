@@ -390,8 +390,7 @@ def _allowed(deviations: Sequence[str]) -> frozenset[str]:
     """Return the deviations that --allow-deviation names; raises UsageError for one that it can't allow."""
     from recallbench.runs.options import ALLOWABLE
 
-    unknown = sorted(set(deviations) - ALLOWABLE)
-    if unknown:
+    if unknown := sorted(set(deviations) - ALLOWABLE):
         raise UsageError(
             f"--allow-deviation {unknown[0]} is not needed or not known",
             expected=", ".join(sorted(ALLOWABLE)),
