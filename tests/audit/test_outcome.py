@@ -85,8 +85,7 @@ def test_of_many_checks_the_first_are_named() -> None:
         (
             [FILES, check("RB-COMMITTED", "artefacts present", "pending", NO_REPOSITORY)],
             "Nothing contradicts the folder: 1 check passes; not committed: the folder is in no git repository with a "
-            "commit; next: put it into a git repository and commit it (git init; git add r; git commit -m result), "
-            "then recallbench audit r",
+            "commit; next: put it into git (git init; git add r; git commit -m result), then recallbench audit r",
             "open",
         ),
         (

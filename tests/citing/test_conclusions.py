@@ -60,7 +60,7 @@ def test_the_steps_to_a_citation_are_in_order(side: Side) -> None:
     uncommitted = replace(one, audit=replace(one.audit, checks=(pending,)))
     record = record_command(one)
     assert numbered(steps(uncommitted, as_deviation=False)) == (
-        "1. put it into a git repository and commit it (git init; git add results/r; git commit -m result)\n"
+        "1. put it into git (git init; git add results/r; git commit -m result)\n"
         f"2. {record}\n"
         "3. recallbench cite results/r --as-deviation"
     )

@@ -96,7 +96,7 @@ def test_so_few_questions_hold_floors_alone_and_file_line_and_code_say_so(worksp
     assert done.stdout.splitlines()[-1] == (
         "recallbench.toml has 3 thresholds; floors alone: 158 questions in 4 clusters can't tell any drop of "
         "recall_any@10 from chance; what stays above the floors passes, however much was lost; next: measure with more "
-        "questions in more clusters, move recallbench.toml away, and recallbench gate --init again"
+        "questions in more clusters, move recallbench.toml away, then recallbench gate --init DIR"
     )
     after_the_floors = (workspace / "recallbench.toml").read_text().partition('"ndcg@10"')[2].splitlines()[1:]
     assert after_the_floors[:4] == [
@@ -147,7 +147,7 @@ def test_the_folder_is_a_pattern_where_others_lie_beside_it(workspace: Path, res
     shutil.copytree(results_to_gate / "night_20260102", workspace / "nights" / "night_20260102")
     words = ("gate", "mine=nights/night_20260101", "--init", "--config", "second.toml")
     done = recallbench(*words, cwd=workspace)
-    assert done.stdout.endswith(", move second.toml away, and recallbench gate --config second.toml --init again\n")
+    assert done.stdout.endswith(", move second.toml away, then recallbench gate --config second.toml --init DIR\n")
     second = tomllib.loads((workspace / "second.toml").read_text())["result"]
     assert second["mine"]["folder"] == "nights/night_20260101"
     assert recallbench("gate", "--config", "second.toml", cwd=workspace).returncode == 0

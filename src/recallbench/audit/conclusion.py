@@ -81,7 +81,7 @@ def commit_step(observed: str, folder: str) -> str:
     """Return what to do about a folder that is not committed, by what was observed of it."""
     if observed != NO_REPOSITORY:
         return "commit it"
-    return f"put it into a git repository and commit it (git init; git add {folder}; git commit -m result)"
+    return f"put it into git (git init; git add {folder}; git commit -m result)"
 
 
 def _contradicted(examined: Audit, unchecked: str) -> Conclusion:

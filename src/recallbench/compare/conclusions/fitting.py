@@ -47,7 +47,7 @@ def conclude_fitting(results: Sequence[FittedResult], file: str) -> Conclusion:
         return Conclusion(
             happened,
             "; ".join(filter(None, (UNSEEN, assumed))),
-            f"measure with {more}, move {file} away, and {gate_command(file, '--init')} again",
+            f"measure with {more}, move {file} away, then {gate_command(file, '--init', 'DIR')}",
             tone="bad",
         )
     return Conclusion(happened, assumed, gate_command(file))

@@ -108,7 +108,7 @@ def fit(result: Result) -> Fitted:
             f"{result.folder} holds no threshold: so few questions can't tell it from chance",
             expected="a 95% interval above what a random ranking reaches",
             found="; ".join(left_out),
-            remedy="measure with more questions, then: recallbench gate --init",
+            remedy="measure with more questions, then: recallbench gate --init DIR",
         )
     return Fitted(tuple(floors), _detectable(rankings, overall[0]), tuple(left_out))
 
