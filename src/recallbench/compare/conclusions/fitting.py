@@ -11,7 +11,7 @@ from recallbench.reports.printing.conclusion import Conclusion
 from recallbench.reports.table import Part, Table
 from recallbench.results.metrics import OVERALL
 
-ASSUMED = "counted cautiously, as if what one version finds said nothing of the next: most versions show smaller drops"
+ASSUMED = "counted cautiously: between most versions smaller drops show"
 UNSEEN = "what stays above the floors passes, however much was lost"
 
 
