@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -134,9 +135,10 @@ def test_what_became_of_a_case_is_told(
     work: Callable[[], int], kind: str, signature: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trial, "SECONDS", 2)
-    # A worker that ran thousands of tests is large itself, and so is each fork of it.
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    monkeypatch.setattr(trial, "MEGABYTES", trial.MEGABYTES + (pages * os.sysconf("SC_PAGE_SIZE") >> 20))
+    # A worker that ran thousands of tests is large itself, and each fork of it has those pages but no mapped library's.
+    own = re.search(r"^RssAnon:\s+(\d+) kB$", Path("/proc/self/status").read_text(), re.MULTILINE)
+    assert own is not None
+    monkeypatch.setattr(trial, "MEGABYTES", trial.MEGABYTES + (int(own[1]) >> 10))
     outcome = attempt(work)
     assert (outcome.kind, outcome.signature) == (kind, signature)
     assert outcome.accepted is (kind in ("read", "refused"))
