@@ -1,0 +1,72 @@
+"""A thousand runs in one process over a warm cache: memory, files and descriptors stay what they are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from commandline import ended
+from faulting.kills import Outcome
+from faulting.phases import SCENES
+from faulting.place import a_place
+
+RUNS, FIRST = 1000, 100
+"""Runs in all, and after how many the process is taken for warm."""
+MOST_GROWTH_MB = 4.0
+CODE = """
+import json, os, sys
+from pathlib import Path
+sys.path[:0] = {paths!r}
+from fuzzing.trial import in_silence, run_words
+from faulting.warm import measured
+count, first, words = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+for number in range(1, count + 1):
+    code, told = in_silence(lambda: run_words(words))
+    assert code == 0, told
+    if number in (first, count):
+        print(json.dumps(measured(Path.cwd())))
+    import shutil
+    shutil.rmtree("results")
+"""
+
+
+def measured(work: Path) -> dict[str, float]:
+    """What this process holds now, and what lies in its folders."""
+    import gc
+
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    files = [path for path in work.parent.rglob("*") if path.is_file()]
+    kept = [path for path in files if "results" not in path.relative_to(work.parent).parts]
+    return {
+        "MB of memory": pages * 4096 / 2**20,
+        "descriptors": len(list(Path("/proc/self/fd").iterdir())),
+        "threads": len(list(Path("/proc/self/task").iterdir())),
+        "files": len(kept),
+        "bytes of files": sum(path.stat().st_size for path in kept),
+    }
+
+
+def many_runs(runs: int = RUNS, first: int = FIRST) -> Outcome:
+    """Run the same command again and again in one process."""
+    words = SCENES["corpus"]
+    with a_place() as place:
+        paths = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "tests")]
+        code = ("-c", CODE.format(paths=paths))
+        env = {"TMPDIR": str(place.tmp), "XDG_CONFIG_HOME": str(place.work / "settings")}
+        done = ended([str(runs), str(first), *words], cwd=place.work, env=env, program=code)
+        found = Outcome(f"{runs:,} runs in one process: recallbench {' '.join(words)}", ended=f"exit {done.returncode}")
+        if done.returncode:
+            found.problems.append(done.stderr[-3000:])
+            return found
+        early, late = (json.loads(line) for line in done.stdout.splitlines())
+        found.about += "".join(f"; {name} {early[name]:,.0f} -> {late[name]:,.0f}" for name in early)
+        memory = "MB of memory"
+        if late[memory] - early[memory] > MOST_GROWTH_MB:
+            found.problems.append(f"{memory}: {early[memory]:.1f} after {first}, {late[memory]:.1f} after {runs}")
+        found.problems += [
+            f"{name}: {early[name]:.0f} after {first}, {late[name]:.0f} after {runs}"
+            for name in early
+            if name != memory and late[name] > early[name]
+        ]
+        return found
