@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from faulting import campaign, kills, meanwhile, warm
+from faulting import campaign, warm
 from faulting.campaign import KINDS, Note
-from faulting.kills import Outcome, Point, left_by, point, undisturbed
+from faulting.kills import point
 from faulting.phases import PHASES, SCENES
-from faulting.place import Place, a_place, content_of
+from faulting.place import Place
 from faulting.servers import CASES
 from recallbench.scratch import Scratch
 

@@ -12,7 +12,6 @@ from threading import Lock
 
 from faulting import campaign
 from faulting.campaign import KINDS, Note
-from faulting.meanwhile import FAKETIME
 
 FOLDER = Path(__file__).resolve().parents[2] / "build" / "faults"
 
@@ -38,8 +37,6 @@ def main() -> int:
     kept.mkdir(parents=True, exist_ok=True)
     log, findings = kept / "done.jsonl", kept / "findings"
     print(f"seed {asked.seed}: {len(cases):,} cases; findings go to {findings}", flush=True)
-    if "clock" in [kind.name for kind in kinds]:
-        print(f"the clock is set by {FAKETIME or 'Python itself, since there is no libfaketime'}", flush=True)
     _campaign(cases, log, findings, asked.seed, asked.workers, time.monotonic() + 60 * asked.minutes)
     return _told(cases, campaign.noted(log), findings)
 
@@ -58,6 +55,7 @@ def _campaign(cases: list[str], log: Path, findings: Path, seed: int, workers: i
         result = campaign.do(seed, case)
         with lock:
             campaign.note(log, result)
+            campaign.forget(findings, case)
             if result.problems:
                 campaign.keep(findings, seed, result)
                 print(f"{case}: {result.about}\n  {result.problems[0][:300]}", file=sys.stderr, flush=True)

@@ -75,6 +75,11 @@ def noted(log: Path) -> dict[str, Note]:
     return {read["case"]: Note(**read) for read in map(json.loads, lines)}
 
 
+def forget(findings: Path, case: str) -> None:
+    """Remove what was kept of a case that ends well now."""
+    (findings / f"{case}.txt").unlink(missing_ok=True)
+
+
 def keep(findings: Path, seed: int, done: Note) -> Path:
     """Keep what went wrong, with the command that does it again."""
     findings.mkdir(parents=True, exist_ok=True)

@@ -129,8 +129,9 @@ class Cluster:
         self._send(signal.SIGCONT, [self.pid, *children(self.pid)])
 
     def execute(self, *statements: str) -> list[Any]:
-        """Execute statements in a session of their own; return the rows of the last."""
-        with psycopg.connect(self.dsn, autocommit=True) as session:
+        """Execute statements in a session of their own, whatever is set for others; return the rows of the last."""
+        unbound = "-c statement_timeout=0 -c default_transaction_read_only=off -c idle_session_timeout=0"
+        with psycopg.connect(self.dsn, autocommit=True, options=unbound) as session:
             rows: list[Any] = []
             for statement in statements:
                 found = session.execute(statement.encode())

@@ -21,8 +21,6 @@ from faulting.phases import PHASES
 
 VARIABLE = "RECALLBENCH_FAULT"
 """The variable that says what is to happen, as JSON: the fields of `Order`."""
-CLOCK = "RECALLBENCH_FAULT_CLOCK"
-"""The variable that names a file with the seconds by which a clock is wrong."""
 HANGS_AFTER = 100
 """Seconds after which a command prints its stacks and ends."""
 PACKAGE = f"{os.sep}recallbench{os.sep}"
@@ -32,13 +30,13 @@ Trace = Callable[[FrameType, str, Any], Any]
 class Order:
     """What is to happen: at which line of a phase, and where notes go."""
 
-    def __init__(self, notes: str, phase: str = "", line: int = -1, signal: int = 0, jumps: bool = False) -> None:
+    def __init__(self, notes: str, phase: str = "", line: int = -1, signal: int = 0, clock: str = "") -> None:
         """`notes` is a folder. With no signal the command waits at its line until somebody makes the file `go`.
 
-        With `jumps` Python's clock goes by the file that CLOCK names.
+        `clock` is a file with the seconds by which Python's clock is wrong.
         """
         self.notes = Path(notes)
-        self.phase, self.line, self.signal, self.jumps = phase, line, signal, jumps
+        self.phase, self.line, self.signal, self.clock = phase, line, signal, clock
         self.counts: Counter[str] = Counter()
         self.program = os.getpid()
 
@@ -126,7 +124,7 @@ def set_clock(by: Path) -> None:
     right = time.time
 
     def wrong() -> float:
-        return right() + float(by.read_text())
+        return right() + float(by.read_text() or 0)
 
     class Right(type):
         def __instancecheck__(cls, value: object) -> bool:
@@ -155,8 +153,8 @@ def run() -> None:
     faulthandler.dump_traceback_later(HANGS_AFTER, exit=True)
     from recallbench.cli.main import run_program
 
-    if order.jumps:
-        set_clock(Path(os.environ[CLOCK]))
+    if order.clock:
+        set_clock(Path(order.clock))
     note_batches(order.notes / "batches")
     if order.phase:
         program = os.getpid()

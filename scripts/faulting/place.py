@@ -6,9 +6,11 @@ import json
 import os
 import re
 import shutil
+import signal
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,23 +69,38 @@ class Place:
         _labelled(self.work / "team")
         self.server_memory: set[int] = set()
 
-    def run(
-        self, words: Sequence[str], env: dict[str, str] | None = None, notes: Path | None = None, **order: Any
-    ) -> Done:
+    def run(self, words: Sequence[str], notes: Path | None = None, **order: Any) -> Done:
         """Run a command to its end, with what is to happen to it; two at once have a folder of notes each."""
         notes = notes or self.notes
         for note in notes.iterdir():
             note.unlink()
-        variables = {"TMPDIR": str(self.tmp), "XDG_CONFIG_HOME": str(self.work / "settings"), **(env or {})}
+        variables = {"TMPDIR": str(self.tmp), "XDG_CONFIG_HOME": str(self.work / "settings")}
         variables[VARIABLE] = json.dumps({"notes": str(notes), **order})
         done = ended(list(words), cwd=self.work, env=variables, program=HOOK)
         batches = notes / "batches"
         sizes = tuple(map(int, batches.read_text().split())) if batches.exists() else ()
         return Done(done.returncode, done.stdout, done.stderr, sizes)
 
-    def was_reached(self, notes: Path | None = None) -> bool:
-        """Whether a command came to the line that was drawn."""
-        return ((notes or self.notes) / "reached").exists()
+    def run_halted(self, words: Sequence[str], meanwhile: Callable[[], object], **order: Any) -> Done:
+        """Run a command that waits at a line while something happens, and then goes on."""
+        with ThreadPoolExecutor(1) as runner:
+            running = runner.submit(self.run, words, **order)
+            while not self.was_reached() and not running.done():
+                time.sleep(0.01)
+            if not running.done():
+                try:
+                    meanwhile()
+                finally:
+                    (self.notes / "go").touch()
+            return running.result()
+
+    def was_reached(self) -> bool:
+        """Whether the last command came to the line that was drawn."""
+        return (self.notes / "reached").exists()
+
+    def interrupt(self) -> None:
+        """Send the command that was halted a signal to end."""
+        os.kill(int((self.notes / "reached").read_text()), signal.SIGTERM)
 
     def counts(self) -> dict[str, int]:
         """The lines of each phase that the last command ran, where it was told to count them."""

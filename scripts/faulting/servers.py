@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,13 +15,17 @@ from random import Random
 from faulting.cluster import Cluster
 from faulting.kills import Outcome
 from faulting.phases import ENCODER, OUT
-from faulting.place import Done, Place, a_place, content_of
+from faulting.place import Done, a_place, content_of
 from faulting.proxy import Proxy
 
 PHASES = ("ingest", "search")
 LOST, ROOM, READ_ONLY, GAVE_UP = "lost while", "ran out of room while", "read-only", "gave up while"
 PAUSE = 1.5
 """Seconds that something stands still which then goes on."""
+
+
+BOUND = 10.0
+"""Seconds that a run may take from a signal to its end."""
 
 
 @dataclass
@@ -102,12 +104,7 @@ def _full(site: Site) -> None:
 def _set(site: Site, name: str, value: str) -> None:
     site.server.execute(f"ALTER SYSTEM SET {name} = '{value}'", "SELECT pg_reload_conf()")
 
-    def back() -> None:
-        with_writing = "SET default_transaction_read_only = off"
-        site.server.execute(with_writing, "SET statement_timeout = 0", f"ALTER SYSTEM RESET {name}")
-        site.server.execute("SELECT pg_reload_conf()")
-
-    site.undo.append(back)
+    site.undo.append(lambda: site.server.execute(f"ALTER SYSTEM RESET {name}", "SELECT pg_reload_conf()"))
     time.sleep(0.2)
 
 
@@ -191,9 +188,21 @@ def perform(seed: int, number: int) -> Outcome:
         (folder,) = first.results()
         content, lines = content_of(folder), first.counts()[phase]
         line = int(lines * share)
-        struck = _struck(second, words, site, fault, phase, line)
+        signals = list[float]()
+
+        def befall() -> None:
+            fault.strike(site)
+            time.sleep(site.pause)
+            if site.signal_after is not None:
+                threading.Timer(
+                    site.signal_after, lambda: (signals.append(time.monotonic()), second.interrupt())
+                ).start()
+
+        struck = second.run_halted(words, befall, phase=phase, line=line)
         found = Outcome(f"server {fault.name} at line {line:,} of {lines:,} of {phase}", ended=f"exit {struck.code}")
         found.problems += _wrong_end(struck, fault)
+        if signals and time.monotonic() - signals[0] > BOUND:
+            found.problems.append(f"it ended {time.monotonic() - signals[0]:.0f} s after the signal")
         found.problems += [f"after the fault there is {name}" for name in second.left_over()]
         for undo in reversed(site.undo):
             undo()
@@ -206,25 +215,6 @@ def perform(seed: int, number: int) -> Outcome:
         found.problems += [f"after the next run there is {name}" for name in second.left_over()]
         found.problems += [f"the server still has {name}" for name in site.server.schemas()]
         return found
-
-
-def _struck(place: Place, words: Sequence[str], site: Site, fault: ServerFault, phase: str, line: int) -> Done:
-    with ThreadPoolExecutor(1) as runner:
-        running: Future[Done] = runner.submit(place.run, words, phase=phase, line=line)
-        while not place.was_reached() and not running.done():
-            time.sleep(0.01)
-        assert place.was_reached(), f"the run never came to its line: {running.result().err}"
-        fault.strike(site)
-        time.sleep(site.pause)
-        (place.notes / "go").touch()
-        if site.signal_after is not None:
-            time.sleep(site.signal_after)
-            sent = time.monotonic()
-            os.kill(int((place.notes / "reached").read_text()), signal.SIGTERM)
-            done = running.result()
-            assert time.monotonic() - sent < 10, "the interruption took ten seconds"
-            return done
-        return running.result()
 
 
 def _wrong_end(done: Done, fault: ServerFault) -> list[str]:

@@ -346,6 +346,13 @@ class PgmnemoStore(Store):
                     self._as_tenant(holding, None)
                     remove_rows(holding, projects)
                     release(holding, projects)
+        except Blocked as blocked:
+            if holding is None or not holding.broken:
+                raise
+            # It sat idle while another session searched, and learns only now that it was cut off.
+            self._progress.note(
+                f"its lessons stay on the server, since {blocked.found}; the next run there removes them"
+            )
         finally:
             for connection in (searching, holding):
                 if connection:

@@ -30,6 +30,10 @@ SHOWN = frozenset(
 )
 """The parts of a DSN that are recorded: no secret, and no file of one machine (`passfile`, `sslkey`)."""
 
+STAYING = {"keepalives_idle": 60, "keepalives_interval": 15, "keepalives_count": 4, "tcp_user_timeout": 120_000}
+"""The parts of a DSN that keep what stands between from cutting off a session that waits, and that end one whose server
+is gone without a word after two minutes, instead of the two hours of most systems."""
+
 _PLAIN = re.compile(r"-?[\d.]{1,6}(?:ms|s|min|h|d|kB|MB|GB)?|on|off|true|false")
 _FULL = re.compile(r"too many (?:clients|connections)|connection slots are reserved")
 """What a server says that takes no further connection, of anybody or of this role: a refusal has no SQLSTATE here."""
@@ -98,7 +102,7 @@ def connect(dsn: str, needs: str = NEEDS, instead: str = EMBEDDED_REMEDY) -> Con
     # A server that refuses may say the password again.
     remember_secrets(*passwords(parts.get("passfile"), os.environ))
     try:
-        settings = {"connect_timeout": 10, "application_name": "recallbench", **parts}
+        settings = {"connect_timeout": 10, "application_name": "recallbench", **STAYING, **parts}
         connection = psycopg.connect(make_conninfo("", **settings), autocommit=True)
         # It may be from PGPASSWORD or a service.
         remember_secrets(connection.info.password)
