@@ -166,7 +166,7 @@ FAULTS = (
         "read-only", partial(_set, name="default_transaction_read_only", value="on"), 3, READ_ONLY, ("ingest",)
     ),
     ServerFault("statement-timeout", partial(_set, name="statement_timeout", value="1ms"), 3, GAVE_UP, ("ingest",)),
-    ServerFault("idle-timeout", _idle_too_long, 3, LOST),
+    ServerFault("idle-timeout", _idle_too_long, 0),
     ServerFault("proxy-cuts", _proxy_cuts, 3, LOST, around="proxy"),
     ServerFault("proxy-pauses", _proxy_pauses, 0, around="proxy"),
     ServerFault("proxy-stalls", _proxy_stalls, 130, "interrupted", around="proxy"),

@@ -350,9 +350,8 @@ class PgmnemoStore(Store):
             if holding is None or not holding.broken:
                 raise
             # It sat idle while another session searched, and learns only now that it was cut off.
-            self._progress.note(
-                f"its lessons stay on the server, since {blocked.found}; the next run there removes them"
-            )
+            why = blocked.found.partition(";")[0]
+            self._progress.note(f"its lessons stay on the server, since {why}; the next run there removes them")
         finally:
             for connection in (searching, holding):
                 if connection:

@@ -116,7 +116,7 @@ class Sessions:
                     drop_schema(session, self.schema)
                     return ""
                 except Blocked as blocked:
-                    why = blocked.found
+                    why = blocked.found.partition(";")[0]
         return why
 
     def _set_up(self, connection: Connection) -> None:
