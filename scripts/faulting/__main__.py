@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 from collections import Counter
@@ -27,6 +28,8 @@ def main() -> int:
     parser.add_argument("--replay", metavar="CASE", help="do one case again, as kill-17, and print what becomes of it")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where progress and findings are kept")
     asked = parser.parse_args()
+    # A shell that starts this in the background has it ignored, and so would every command here.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if asked.replay is not None:
         done = campaign.do(asked.seed, asked.replay)
         print("\n".join([f"{done.case}: {done.about}", f"ended: {done.ended}", *done.problems]))

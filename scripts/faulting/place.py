@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import tempfile
 import time
@@ -20,6 +19,7 @@ from commandline import ended
 from faulting.hook import VARIABLE
 from recallbench.corpora.registry import write_miniature
 from recallbench.results import manifest
+from recallbench.scratch import scratch
 from recallbench.stores.postgres.folders import DATA
 from recallbench.stores.postgres.shared_memory import shared_memory
 
@@ -146,13 +146,10 @@ class Place:
 
 @contextmanager
 def a_place() -> Iterator[Place]:
-    """A place that is gone with the block. The user that servers run as can reach it."""
-    room = Path(tempfile.mkdtemp(prefix="recallbench-fault-"))
-    room.chmod(0o755)
-    try:
+    """A place that is gone with the block, or swept by a later campaign. The user that servers run as can reach it."""
+    with scratch(Path(tempfile.gettempdir())) as room:
+        room.chmod(0o755)
         yield Place(room)
-    finally:
-        shutil.rmtree(room, ignore_errors=True)
 
 
 def content_of(folder: Path) -> str:
