@@ -67,6 +67,8 @@ class Place:
             (self.work / name).write_text(text)
         write_miniature("longmemeval", self.work / "long.json")
         _labelled(self.work / "team")
+        self.env: dict[str, str] = {}
+        """What its commands find in their environment beside what all do."""
         self.server_memory: set[int] = set()
 
     def run(self, words: Sequence[str], notes: Path | None = None, **order: Any) -> Done:
@@ -74,7 +76,7 @@ class Place:
         notes = notes or self.notes
         for note in notes.iterdir():
             note.unlink()
-        variables = {"TMPDIR": str(self.tmp), "XDG_CONFIG_HOME": str(self.work / "settings")}
+        variables = {"TMPDIR": str(self.tmp), "XDG_CONFIG_HOME": str(self.work / "settings"), **self.env}
         variables[VARIABLE] = json.dumps({"notes": str(notes), **order})
         done = ended(list(words), cwd=self.work, env=variables, program=HOOK)
         batches = notes / "batches"

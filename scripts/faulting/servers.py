@@ -20,6 +20,7 @@ from faulting.proxy import Proxy
 
 PHASES = ("ingest", "search")
 LOST, ROOM, READ_ONLY, GAVE_UP = "lost while", "ran out of room while", "read-only", "gave up while"
+SILENT = "nothing came from"
 PAUSE = 1.5
 """Seconds that something stands still which then goes on."""
 
@@ -57,6 +58,8 @@ class ServerFault:
     says: str = ""
     """Words of the error."""
     phases: tuple[str, ...] = PHASES
+    patience: str = ""
+    """Seconds that the run is told to wait for a server that says nothing."""
     around: str = ""
     """`standby` or `proxy` where there is to be one, `disk` where the data lie on a small disk."""
 
@@ -88,6 +91,17 @@ def _frozen(site: Site) -> None:
     site.server.freeze()
     site.signal_after = 0.5
     site.undo.append(site.server.thaw)
+
+
+def _silent(site: Site) -> None:
+    site.server.freeze()
+    site.undo.append(site.server.thaw)
+
+
+def _proxy_silent(site: Site) -> None:
+    assert site.proxy is not None
+    site.proxy.stalled.set()
+    site.undo.append(site.proxy.stalled.clear)
 
 
 def _full(site: Site) -> None:
@@ -161,7 +175,8 @@ FAULTS = (
     ServerFault("holder-lost", _holder_lost, 0, "", ("search",)),
     ServerFault("frozen-a-while", _paused, 0),
     ServerFault("frozen", _frozen, 130, "interrupted"),
-    ServerFault("full", _full, 3, ROOM, ("ingest",), "disk"),
+    ServerFault("silent", _silent, 3, SILENT, patience="1"),
+    ServerFault("full", _full, 3, ROOM, ("ingest",), around="disk"),
     ServerFault(
         "read-only", partial(_set, name="default_transaction_read_only", value="on"), 3, READ_ONLY, ("ingest",)
     ),
@@ -171,8 +186,9 @@ FAULTS = (
     ServerFault("proxy-pauses", _proxy_pauses, 0, around="proxy"),
     ServerFault("proxy-stalls", _proxy_stalls, 130, "interrupted", around="proxy"),
     ServerFault("proxy-drops-idle", _proxy_drops_idle, 3, LOST, around="proxy"),
+    ServerFault("proxy-silent", _proxy_silent, 3, SILENT, patience="1", around="proxy"),
     ServerFault("promoted", _promoted, 3, LOST, around="standby"),
-    ServerFault("standby-frozen", _standby_frozen, 130, "interrupted", ("ingest",), "standby"),
+    ServerFault("standby-frozen", _standby_frozen, 130, "interrupted", ("ingest",), around="standby"),
 )
 CASES = tuple((fault, phase) for fault in FAULTS for phase in fault.phases)
 
@@ -188,6 +204,8 @@ def perform(seed: int, number: int) -> Outcome:
         (folder,) = first.results()
         content, lines = content_of(folder), first.counts()[phase]
         line = int(lines * share)
+        if fault.patience:
+            second.env["RECALLBENCH_STORE_TIMEOUT"] = fault.patience
         signals = list[float]()
 
         def befall() -> None:

@@ -10,11 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from recallbench.addresses import STORE
 from recallbench.confidential import MARK, remember_secrets, sanitised
 from recallbench.errors import Blocked, InputError, RecallBenchError, TooManyConnections, UsageError
 from recallbench.extras import require
 from recallbench.stores.postgres.passfile import passwords
 from recallbench.stores.postgres.shared_memory import NO_ROOM, ROOM
+from recallbench.stores.postgres.silence import silence, watch
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -106,6 +108,7 @@ def connect(dsn: str, needs: str = NEEDS, instead: str = EMBEDDED_REMEDY) -> Con
         connection = psycopg.connect(make_conninfo("", **settings), autocommit=True)
         # It may be from PGPASSWORD or a service.
         remember_secrets(connection.info.password)
+        watch(connection)
         return connection
     except psycopg.OperationalError as error:
         remember_secrets((error.pgconn.password if error.pgconn else b"").decode("utf-8", "replace"))  # of a service
@@ -155,14 +158,17 @@ def database_errors(doing: str, grant: str = "GRANT CREATE ON DATABASE â€¦ TO â€
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:
         from recallbench.stores.postgres.embedded import fate_of_server
 
-        fate = fate_of_server()
-        raise Blocked(
-            f"the server was lost while {doing}",
-            found=_first_line(error) + (f"; {fate}" if fate else ""),
-            remedy="run again: who ended the server (the system, for want of memory?) stands in the system's log"
-            if fate
-            else "see the server's log, then run again",
-        ) from error
+        if silent := silence():
+            found, remedy = (
+                silent,
+                f"mend what made it silent, or allow more seconds with {STORE.patience}, then run again",
+            )
+        elif fate := fate_of_server():
+            found = f"{_first_line(error)}; {fate}"
+            remedy = "run again: who ended the server (the system, for want of memory?) stands in the system's log"
+        else:
+            found, remedy = _first_line(error), "see the server's log, then run again"
+        raise Blocked(f"the server was lost while {doing}", found=found, remedy=remedy) from error
     except psycopg.Error as error:
         remedy = "mend what the server names, then run again"
         raise Blocked(f"the server failed while {doing}", found=_first_line(error), remedy=remedy) from error
