@@ -7,22 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from faulting import campaign, warm
+from faulting import campaign, place, warm
 from faulting.campaign import KINDS, Note
-from faulting.kills import point
+from faulting.kills import SIGNALS, point
 from faulting.phases import PHASES, SCENES
-from faulting.place import Place
 from faulting.servers import CASES
 from recallbench.scratch import Scratch
 
 ROOT = Path(__file__).resolve().parents[1]
+SERVERS = (("full", "ingest"), ("promoted", "search"))
 SAMPLE = (
-    *(f"kill-{number}" for number in range(len(PHASES))),
-    *(f"server-{number}" for number, (fault, _) in enumerate(CASES) if fault.name in ("killed", "full", "promoted")),
-    "clock-0",
-    "clock-7",
+    *(f"kill-{number + len(PHASES) * (number % len(SIGNALS))}" for number in range(len(PHASES))),
+    *(f"server-{number}" for number, (fault, phase) in enumerate(CASES) if (fault.name, phase) in SERVERS),
+    "clock-1",
     "shared-1",
 )
+"""Every phase, the signals in turns, and one or two of each other kind."""
 
 
 @pytest.mark.marked
@@ -33,11 +33,11 @@ def test_a_fault_costs_nothing_but_time(name: str) -> None:
 
 @pytest.mark.marked
 def test_a_process_that_measures_again_and_again_stays_as_it_is() -> None:
-    assert warm.many_runs(60, 20).problems == []
+    assert warm.many_runs(SCENES["corpus"], 45, 15).problems == []
 
 
 def test_points_follow_from_the_seed_and_cover_phases_and_signals_evenly() -> None:
-    once, again, other = ([point(seed, number) for number in range(270)] for seed in (1, 1, 2))
+    once, again, other = ([point(seed, number) for number in range(30 * len(PHASES))] for seed in (1, 1, 2))
     assert once == again
     assert [(each.scene, each.share) for each in once] != [(each.scene, each.share) for each in other]
     pairs = [(each.phase, each.order) for each in once]
@@ -62,19 +62,20 @@ def test_a_case_that_is_none_is_named() -> None:
     assert campaign.kind_of("kill-17") == (KINDS[0], 17)
 
 
-def test_what_is_left_is_seen(tmp_path: Path) -> None:
-    place = Place(tmp_path)
-    before = place.names()
-    room = Scratch(place.tmp, "recallbench-pg-")
-    (place.work / "cache").mkdir()
-    (place.work / "cache" / "half").write_text("")
-    sleeping = subprocess.Popen(["sleep", "60"], cwd=place.work)
+def test_what_is_left_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(place, "GONE_WITHIN", 0.0)
+    case = place.Place(tmp_path)
+    before = case.names()
+    room = Scratch(case.tmp, "recallbench-pg-")
+    (case.work / "cache").mkdir()
+    (case.work / "cache" / "half").write_text("")
+    sleeping = subprocess.Popen(["sleep", "60"], cwd=case.work)
     try:
-        found = place.left_over()
+        found = case.left_over()
     finally:
         sleeping.kill()
         sleeping.wait()
     assert found == [f"tmp/{room.path.name}", "process sleep\x0060\x00"]
     room.remove()
-    assert place.left_over() == []
-    assert place.names() - before == {"cache/half"}
+    assert case.left_over() == []
+    assert case.names() - before == {"cache/half"}

@@ -27,7 +27,7 @@ KINDS = (
     Kind("server", len(servers.CASES), servers.perform),
     Kind("clock", 36, meanwhile.clock_jumps),
     Kind("shared", 18, meanwhile.shared_cache),
-    Kind("warm", 1, lambda _seed, _number: warm.many_runs()),
+    Kind("warm", 2, lambda _seed, number: warm.perform(number)),
 )
 
 

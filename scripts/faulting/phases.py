@@ -42,4 +42,5 @@ PHASES = (
     Phase("write", ("runs/writing.py:write",), RUNS),
     Phase("sweep", ("studies/sweep/study.py:sweep",), ("sweep",)),
     Phase("latency", ("studies/latency/latency.py:measure_latency",), ("latency",)),
+    Phase("the rest", ("cli/main.py:_run",), ("server", "sweep", *RUNS)),
 )

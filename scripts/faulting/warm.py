@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from commandline import ended
+from faulting.cluster import Cluster
 from faulting.kills import Outcome
 from faulting.phases import SCENES
 from faulting.place import a_place
 
-RUNS, FIRST = 1000, 100
+RUNS, RUNS_ON_A_SERVER, FIRST = 1000, 300, 100
 """Runs in all, and after how many the process is taken for warm."""
 MOST_GROWTH_MB = 4.0
 CODE = """
@@ -47,15 +49,33 @@ def measured(work: Path) -> dict[str, float]:
     }
 
 
-def many_runs(runs: int = RUNS, first: int = FIRST) -> Outcome:
+def perform(number: int) -> Outcome:
+    """Run on a store in the process first, on a server next."""
+    if number == 0:
+        return many_runs(SCENES["corpus"], RUNS, FIRST)
+    with a_place() as place:
+        server = Cluster(place.tmp / "server").start()
+        try:
+            found = many_runs((*SCENES["server"], "--dsn", server.dsn), RUNS_ON_A_SERVER, FIRST)
+            sessions = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'recallbench'"
+            ((left,),) = server.execute(sessions)
+            found.problems += [f"the server still has {name}" for name in server.schemas()]
+            found.problems += [f"the server still has {left} sessions"] * bool(left)
+            return found
+        finally:
+            server.stop()
+
+
+def many_runs(words: Sequence[str], runs: int, first: int) -> Outcome:
     """Run the same command again and again in one process."""
-    words = SCENES["corpus"]
     with a_place() as place:
         paths = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "tests")]
         code = ("-c", CODE.format(paths=paths))
         env = {"TMPDIR": str(place.tmp), "XDG_CONFIG_HOME": str(place.work / "settings")}
         done = ended([str(runs), str(first), *words], cwd=place.work, env=env, program=code)
-        found = Outcome(f"{runs:,} runs in one process: recallbench {' '.join(words)}", ended=f"exit {done.returncode}")
+        found = Outcome(
+            f"{runs:,} runs in one process: recallbench {' '.join(words[:6])} ...", ended=f"exit {done.returncode}"
+        )
         if done.returncode:
             found.problems.append(done.stderr[-3000:])
             return found
