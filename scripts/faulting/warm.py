@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from faulting.place import a_place
 RUNS, RUNS_ON_A_SERVER, FIRST = 1000, 300, 100
 """Runs in all, and after how many the process is taken for warm."""
 MOST_GROWTH_MB = 4.0
+SETTLED = 1.5
+"""Seconds after which the thread of a run that is over has seen it."""
 CODE = """
 import json, os, sys
 from pathlib import Path
@@ -37,6 +40,7 @@ def measured(work: Path) -> dict[str, float]:
     import gc
 
     gc.collect()
+    time.sleep(SETTLED)
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     files = [path for path in work.parent.rglob("*") if path.is_file()]
     kept = [path for path in files if "results" not in path.relative_to(work.parent).parts]

@@ -13,9 +13,11 @@ import psycopg
 import pytest
 
 from recallbench.stores.postgres.embedded import EmbeddedServer
+from recallbench.stores.postgres.postgres import connect
 from recallbench.stores.postgres.silence import answers
 from stores.credentials import PASSWORD
 
+KEPT_ALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4, "TCP_USER_TIMEOUT": 120_000}
 WAITS = """
 import os, signal, sys
 from recallbench.errors import Blocked
@@ -71,3 +73,12 @@ def test_a_call_to_a_frozen_server_ends(password: str | None) -> None:
         f"  found: nothing came from {place} in 1 s, on a connection of its own",
         "  what to do: mend what made it silent, or allow more seconds with RECALLBENCH_STORE_TIMEOUT, then run again",
     ]
+
+
+def test_the_system_looks_after_sessions_too(tcp_dsn: str) -> None:
+    with connect(tcp_dsn) as session, socket.socket(fileno=os.dup(session.fileno())) as end:
+        asked = ("SO_KEEPALIVE", socket.SOL_SOCKET), *((name, socket.IPPROTO_TCP) for name in KEPT_ALIVE)
+        assert {name: end.getsockopt(level, getattr(socket, name)) for name, level in asked} == {
+            "SO_KEEPALIVE": 1,
+            **KEPT_ALIVE,
+        }
