@@ -163,9 +163,8 @@ def _standby_frozen(site: Site) -> None:
     assert site.standby is not None
     site.standby.freeze()
     site.server.execute("ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()")
-    site.signal_after = 1.0
-    time.sleep(0.2)
     site.undo.append(site.standby.thaw)
+    time.sleep(0.2)
 
 
 FAULTS = (
@@ -188,7 +187,7 @@ FAULTS = (
     ServerFault("proxy-drops-idle", _proxy_drops_idle, 3, LOST, around="proxy"),
     ServerFault("proxy-silent", _proxy_silent, 3, SILENT, patience="1", around="proxy"),
     ServerFault("promoted", _promoted, 3, LOST, around="standby"),
-    ServerFault("standby-frozen", _standby_frozen, 130, "interrupted", ("ingest",), around="standby"),
+    ServerFault("standby-frozen", _standby_frozen, 0, phases=("parse", "ingest"), around="standby"),
 )
 CASES = tuple((fault, phase) for fault in FAULTS for phase in fault.phases)
 

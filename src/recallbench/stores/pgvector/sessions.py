@@ -61,6 +61,9 @@ class Sessions:
         """Open the first session, on a server that can serve, with a schema that it owns."""
         self._dsn = self._server if isinstance(self._server, str) else self._server.dsn
         connection = self._searching = connect(self._dsn)
+        with database_errors("preparing its session"):
+            # What it writes is gone after the run: a standby that stands still is not waited for.
+            connection.execute("SET synchronous_commit = off")
         vector = ready_server(connection).vector
         self._extension = vector.schema if vector else "public"
         self.schema = claim_schema(connection)

@@ -37,6 +37,7 @@ _watching = 0
 def watch(session: Connection) -> None:
     """From now on cut this session off should its server fall silent."""
     global _watching
+    _silent.clear()  # whoever is told of it has been
     _sessions[session] = session.info.hostaddr or session.info.host, session.info.port
     if _watching != os.getpid():
         _watching = os.getpid()
