@@ -61,7 +61,7 @@ from recallbench.stores.postgres.status import server_status
 from recallbench.stores.postgres.tenancy import schema_bytes
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement, exactly
-from recallbench.stores.store import Hit, Item, Matrix, Query, Store
+from recallbench.stores.store import Hit, Item, Matrix, Query, Servers, Store
 from recallbench.stores.vectors import checked_questions, checked_rows
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ class PgmnemoStore(Store):
     name = "pgmnemo"
     summary: ClassVar[str] = "the extension pgmnemo, which the protocol was written for"
     options: ClassVar[tuple[StoreOption, ...]] = (FUNCTION, ROW_DATES)
+    servers: ClassVar[Servers] = "one"
     never_cold: ClassVar[str] = ""
     grows: bool = True
 
