@@ -55,12 +55,17 @@ class LargeCorpus:
         self._vectors = static[: -self.real].reshape(self.real, size, -1)
         self._asked = static[-self.real :]
         self._rotation = np.linalg.qr(np.random.default_rng(1).standard_normal((DIMS, static.shape[1])))[0].T
+        self._made = [self._scope(number) for number in range(scopes)]
 
     def __iter__(self) -> Iterator[Scope]:
-        return map(self.scope, range(self.scopes))
+        return iter(self._made)
 
-    def scope(self, number: int) -> Scope:
-        """Return a scope by its number, counted from 0; the same whenever it is asked for."""
+    @property
+    def queries(self) -> list[Query]:
+        """The question of each scope."""
+        return [scope.query for scope in self._made]
+
+    def _scope(self, number: int) -> Scope:
         place = number % self.real
         texts = self._texts[place]
         vectors = (np.vstack([self._vectors[place], self._asked[place]]) @ self._rotation).astype(np.float32)

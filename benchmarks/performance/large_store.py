@@ -14,6 +14,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -34,13 +35,17 @@ from recallbench.stores.postgres.embedded import EmbeddedServer
 from recallbench.stores.store import Query
 
 SEGMENTS, SCOPES, K = 250_000, 1_000, 10
-ROW_BY_ROW = 10_000
+ROW_BY_ROW = 5_000
 """Rows that are inserted one by one, at most."""
 OUTGROWING = 50_000
 """Rows up to which the index is built again in too little memory."""
 WIDTHS = (10, 40, 100, 200, 400)
 """Each `ef_search`."""
 NEAREST = f"SELECT id FROM segments ORDER BY embedding <=> %s LIMIT {K}"
+SLOW = 10
+"""Of so many questions one is asked where an answer takes long."""
+TOGETHER = 20
+"""Scopes that are compared at a time."""
 SCANS = 5
 """Questions that the server answers without an index."""
 INSERT = "INSERT INTO segments (scope, id, importance, text, embedding) VALUES (%s, %s, %s, %s, %s)"
@@ -80,13 +85,13 @@ def _in_process(large: LargeCorpus) -> tuple[Answers, Figures]:
         hits, seconds = _timed(lambda own=scope, of=store: of.search(own.query, K))
         asking += seconds
         answers.append([hit.id for hit in hits])
-    return answers, {"floor_fill_s": filling, "floor_search_s": asking}
+    return answers, {"floor_fill_s": filling, "floor_ms": 1000 * asking / len(answers)}
 
 
 def _row_by_row(dsn: str, large: LargeCorpus) -> Figures:
     """Insert a sample as a plain script would, into the same table: one statement and one transaction each."""
     rows = min(ROW_BY_ROW, SCOPES * large.size // 5)
-    scopes = [large.scope(number) for number in range(0, SCOPES, SCOPES * large.size // rows)]
+    scopes = islice(large, 0, None, SCOPES * large.size // rows)
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
         register_vector(connection)
@@ -107,13 +112,16 @@ def _row_by_row(dsn: str, large: LargeCorpus) -> Figures:
 def _exact(dsn: str, large: LargeCorpus, truth: Answers) -> Figures:
     store, loaded = _loaded(dsn, large, EXACT_SEARCH)
     try:
-        queries = [large.scope(number).query for number in range(SCOPES)]
+        queries = large.queries
         answers, seconds = _timed(lambda: _ids(store, queries))
         one, single = _timed(lambda: [[hit.id for hit in store.search(query, K)] for query in queries])
         if one != answers:
             raise AssertionError("the store answers otherwise when it is asked one by one")
-        asked = {"exact_block_ms": seconds, "exact_single_ms": single, "exact_recall": _recall(answers, truth)}
-        return loaded | asked
+        return loaded | {
+            "exact_block_ms": 1000 * seconds / len(queries),
+            "exact_single_ms": 1000 * single / len(queries),
+            "exact_recall": _recall(answers, truth),
+        }
     finally:
         store.close()
 
@@ -127,11 +135,11 @@ def _hnsw(dsn: str, large: LargeCorpus, truth: Answers) -> Figures:
             "hnsw_bytes": loaded["btree_bytes"],
             "ef_search": list(WIDTHS),
         }
-        queries = [large.scope(number).query for number in range(SCOPES)]
-        for scan, widths in (("off", WIDTHS), ("relaxed_order", WIDTHS[:2])):
-            store._sessions.searching.execute(f"SET hnsw.iterative_scan = {scan}".encode())
-            figures |= _by_width(store, widths, scan, lambda: _ids(store, queries), truth)
-        store._sessions.searching.execute(b"SET hnsw.iterative_scan = off")
+        session, queries = store._sessions.searching, large.queries
+        figures |= _by_width(store, WIDTHS, "scoped", lambda: _ids(store, queries), truth)
+        session.execute(b"SET hnsw.iterative_scan = relaxed_order")
+        figures |= _by_width(store, [40], "scanned_on", lambda: _ids(store, queries[::SLOW]), truth[::SLOW])
+        session.execute(b"SET hnsw.iterative_scan = off")
         figures |= _unscoped(store, large, queries)
         if SCOPES * large.size <= OUTGROWING:
             figures["outgrown_s"] = _outgrown(store, SCOPES * large.size)
@@ -179,37 +187,17 @@ def _outgrown(store: PgvectorStore, rows: int) -> float:
     return _timed(lambda: store._index._create(store._sessions.searching, memory, 1))[1]
 
 
-def _unscoped(store: PgvectorStore, large: LargeCorpus, queries: Sequence[Query]) -> Figures:
-    """Ask for the nearest of all segments, which is what such an index is for."""
-    asked = np.stack([query.vector for query in queries if query.vector is not None])
-    truth, floor = _timed(lambda: _nearest_of_all(large, asked))
-    session = store._sessions.another()
-    register_vector(session)
-    nearest = f"SELECT id FROM segments ORDER BY embedding <=> %s LIMIT {K}"
-
-    def ask(vectors: Sequence[Any]) -> Answers:
-        return [[id for (id,) in session.execute(nearest, (vector,), prepare=True).fetchall()] for vector in vectors]
-
-    with session:
-        by_width = []
-        for width in WIDTHS:
-            session.execute(f"SET hnsw.ef_search = {width}".encode())
-            answers, seconds = _timed(lambda: ask(asked))
-            by_width.append({"ef_search": width, "ms a query": seconds, "recall": _recall(answers, truth)})
-        session.execute(b"SET enable_indexscan = off; SET enable_seqscan = on")
-        _, seconds = _timed(lambda: ask(asked[:5]))
-    return {"hnsw": by_width, "scan by the server, ms a query": seconds * 200, "in process, all queries, s": floor}
-
-
 def _nearest_of_all(large: LargeCorpus, asked: Any) -> Answers:
+    every = list(large)
     ids, scores = np.empty((len(asked), 0), np.int64), np.empty((len(asked), 0), np.float32)
-    for scope in large:
-        ids = np.hstack([ids, np.tile([item.id for item in scope.items], (len(asked), 1))])
-        scores = np.hstack([scores, asked @ scope.vectors.T])
+    for start in range(0, len(every), TOGETHER):
+        block = every[start : start + TOGETHER]
+        own = np.array([item.id for scope in block for item in scope.items])
+        ids = np.hstack([ids, np.broadcast_to(own, (len(asked), len(own)))])
+        scores = np.hstack([scores, asked @ np.vstack([scope.vectors for scope in block]).T])
         best = np.argpartition(-scores, K - 1, axis=1)[:, :K]
         ids, scores = np.take_along_axis(ids, best, axis=1), np.take_along_axis(scores, best, axis=1)
-    order = np.argsort(-scores, axis=1)
-    answers: Answers = np.take_along_axis(ids, order, axis=1).tolist()
+    answers: Answers = np.take_along_axis(ids, np.argsort(-scores, axis=1), axis=1).tolist()
     return answers
 
 
