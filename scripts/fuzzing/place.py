@@ -11,6 +11,7 @@ from canary_sets import canary_set, production_log
 from fuzzing.trial import in_silence, run_words
 from golden.formats import INPUTS, RESULTS
 from labelled_sets import EXPECTING, SAYING, beir, jsonl
+from pack_makers import EMBEDDER, write_encoder
 from recallbench.corpora.registry import write_miniature
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,6 +61,7 @@ allow-deviation = ["dataset"]
 [set]
 """
 QUIET = ("--quiet",)
+PACK = "packs/plain.safetensors"
 FEW = ("canary-locomo", "--limit", "6")
 MADE: tuple[tuple[str, ...], ...] = (
     ("keys", "safe/key"),
@@ -71,6 +73,8 @@ MADE: tuple[tuple[str, ...], ...] = (
     ("evaluate", "big", "--store", "bm25", "--folder", "base", *QUIET),
     ("canary", "big", "--n", "100", "--log", "log.jsonl", "--result", "base", "--folder", "few"),
     ("sample", "log.jsonl", "--n", "10", "--save", "sample.jsonl"),
+    ("vectors", "pack", "plain", "--embedder", EMBEDDER, "--maker", "Ann", "--save", PACK, *QUIET),
+    ("attest", PACK, "--key", "safe/key", *QUIET),
 )
 
 
@@ -100,6 +104,8 @@ def make(place: Path) -> list[str]:
     _vectors(place / "vectors")
     _model(place / "model")
     (place / "safe").mkdir()
+    (place / "packs").mkdir()
+    write_encoder(place)
     failed = []
     for words in MADE:
         code, told = in_silence(lambda words=words: run_words(words))  # type: ignore[misc]
