@@ -13,7 +13,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -37,12 +37,12 @@ from recallbench.stores.store import Query
 SEGMENTS, SCOPES, K = 250_000, 1_000, 10
 ROW_BY_ROW = 5_000
 """Rows that are inserted one by one, at most."""
-OUTGROWING = 50_000
+OUTGROWING = 10_000
 """Rows up to which the index is built again in too little memory."""
 WIDTHS = (10, 40, 100, 200, 400)
 """Each `ef_search`."""
 NEAREST = f"SELECT id FROM segments ORDER BY embedding <=> %s LIMIT {K}"
-SLOW = 10
+SLOW = 20
 """Of so many questions one is asked where an answer takes long."""
 TOGETHER = 20
 """Scopes that are compared at a time."""
@@ -54,10 +54,10 @@ Answers = list[list[int]]
 T = TypeVar("T")
 
 
-def measure(file: Path, segments: int) -> Figures:
-    """Return every figure of one run, by the names that scripts/scaling/measured.toml has."""
+def measure(file: Path, segments: int) -> Iterator[Figures]:
+    """Yield the figures of one run as they come, by the names that scripts/scaling/measured.toml has."""
     large = LargeCorpus(file, SCOPES, segments // SCOPES)
-    figures: Figures = {
+    yield {
         "command": f".venv/bin/python benchmarks/performance/large_store.py {segments}",
         "processor": f"{cpu_model()}, {os.cpu_count()} processors",
         "segments": SCOPES * large.size,
@@ -67,11 +67,11 @@ def measure(file: Path, segments: int) -> Figures:
         "distinct": large.distinct,
     }
     truth, floor = _in_process(large)
+    yield floor
     with EmbeddedServer() as server:
-        figures |= floor | _row_by_row(server.dsn, large)
-        figures |= _exact(server.dsn, large, truth)
-        figures |= _hnsw(server.dsn, large, truth)
-    return figures
+        yield _row_by_row(server.dsn, large)
+        yield _exact(server.dsn, large, truth)
+        yield from _hnsw(server.dsn, large, truth)
 
 
 def _in_process(large: LargeCorpus) -> tuple[Answers, Figures]:
@@ -126,24 +126,23 @@ def _exact(dsn: str, large: LargeCorpus, truth: Answers) -> Figures:
         store.close()
 
 
-def _hnsw(dsn: str, large: LargeCorpus, truth: Answers) -> Figures:
+def _hnsw(dsn: str, large: LargeCorpus, truth: Answers) -> Iterator[Figures]:
     store, loaded = _loaded(dsn, large, IndexChoice(kind="hnsw"))
     try:
-        figures = {
+        yield {
             "build_s": loaded["ready_s"],
             "build": store.evidence()["index build"].partition("; not reproducible")[0],
             "hnsw_bytes": loaded["btree_bytes"],
             "ef_search": list(WIDTHS),
         }
         session, queries = store._sessions.searching, large.queries
-        figures |= _by_width(store, WIDTHS, "scoped", lambda: _ids(store, queries), truth)
+        yield _by_width(store, WIDTHS, "scoped", lambda: _ids(store, queries), truth)
         session.execute(b"SET hnsw.iterative_scan = relaxed_order")
-        figures |= _by_width(store, [40], "scanned_on", lambda: _ids(store, queries[::SLOW]), truth[::SLOW])
+        yield _by_width(store, [40], "scanned_on", lambda: _ids(store, queries[::SLOW]), truth[::SLOW])
         session.execute(b"SET hnsw.iterative_scan = off")
-        figures |= _unscoped(store, large, queries)
+        yield _unscoped(store, large, queries)
         if SCOPES * large.size <= OUTGROWING:
-            figures["outgrown_s"] = _outgrown(store, SCOPES * large.size)
-        return figures
+            yield {"outgrown_s": _outgrown(store, SCOPES * large.size)}
     finally:
         store.close()
 
@@ -253,6 +252,7 @@ if __name__ == "__main__":
     named = corpus()
     if named is None:
         raise SystemExit(2)
-    print("[[run]]")
-    for name, value in measure(named, int(sys.argv[1]) if len(sys.argv) > 1 else SEGMENTS).items():
-        print(f"{name} = {json.dumps(_rounded(value))}")
+    print("[[run]]", flush=True)
+    for part in measure(named, int(sys.argv[1]) if len(sys.argv) > 1 else SEGMENTS):
+        for name, value in part.items():
+            print(f"{name} = {json.dumps(_rounded(value))}", flush=True)

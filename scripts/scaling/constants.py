@@ -12,6 +12,8 @@ from typing import Any
 FILE = Path(__file__).with_name("measured.toml")
 EF_SEARCH = 40
 """The width whose times stand in the tables."""
+K = 10
+"""Hits that a question asks for."""
 Run = Mapping[str, Any]
 
 
@@ -20,11 +22,11 @@ class Constants:
     """What one segment, one comparison and one question take on the machine that was measured."""
 
     copy_s: float
-    """Seconds for a segment by COPY."""
+    """Seconds for a byte by COPY: of a vector's four for each dimension, and of a text."""
     copy_memory: float
     """Bytes that the process needs at most while it copies a scope, for each segment of the scope."""
-    row_bytes: float
-    """Bytes of a segment in its table, with its text."""
+    vector_bytes: float
+    """Bytes of a segment in its table beside its text."""
     btree_bytes: float
     hnsw_bytes: float
     """Bytes of a segment in an index."""
@@ -38,6 +40,12 @@ class Constants:
     """How many times as long a segment takes once the graph does not fit."""
     hop_ms: float
     """Milliseconds of a question to the index, for each natural logarithm of the number of segments."""
+    walk_ms: float
+    """Milliseconds for each row that a scan goes on over, until a scope has given enough."""
+
+    def copy(self, rows: float, characters: float, dimensions: int = 1024) -> float:
+        """Return the seconds to take in so many segments whose texts have so many characters each."""
+        return self.copy_s * rows * (4 * dimensions + characters)
 
     def build(self, rows: float, fitting: float) -> float:
         """Return the seconds to build an index of so many rows, of which `fitting` fit into the memory of a build."""
@@ -63,7 +71,7 @@ def smaller(runs: Sequence[Run]) -> tuple[list[Run], Run]:
 def constants(runs: Sequence[Run]) -> Constants:
     """Return the constants that fit these runs best."""
     rows = [float(run["segments"]) for run in runs]
-    total = sum(rows)
+    total, characters = sum(rows), sum(run["characters"] for run in runs)
 
     def each(name: str) -> float:
         return float(sum(run[name] for run in runs)) / total
@@ -73,9 +81,10 @@ def constants(runs: Sequence[Run]) -> Constants:
     width = runs[0]["ef_search"].index(EF_SEARCH)
     outgrown = [_outgrown(run) for run in runs if "outgrown_s" in run]
     return Constants(
-        copy_s=each("copy_s"),
+        copy_s=sum(run["copy_s"] for run in runs)
+        / sum(4 * run["dimensions"] * run["segments"] + run["characters"] for run in runs),
         copy_memory=max(run["copy_memory_bytes"] * run["scopes"] / run["segments"] for run in runs),
-        row_bytes=each("table_bytes"),
+        vector_bytes=(sum(run["table_bytes"] for run in runs) - characters) / total,
         btree_bytes=each("btree_bytes"),
         hnsw_bytes=each("hnsw_bytes"),
         ask_ms=ask,
@@ -83,6 +92,7 @@ def constants(runs: Sequence[Run]) -> Constants:
         build_s=sum(run["build_s"] for run in runs) / sum(n * log(n) for n in rows),
         outgrown=sum(outgrown) / len(outgrown),
         hop_ms=sum(run["unscoped_ms"][width] for run in runs) / sum(map(log, rows)),
+        walk_ms=sum(run["scanned_on_ms"][0] / (K * run["scopes"]) for run in runs) / len(runs),
     )
 
 

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from math import ceil, log
 from typing import Any
 
-from scaling.constants import Constants
+from scaling.constants import Constants, K
 
 GB = 1e9
 HOUR, MONTH = 3600.0, 730.0
 """Seconds of an hour, hours of a month."""
-K = 10
-"""Hits that a question asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +21,8 @@ class Workload:
     name: str
     segments: int
     scopes: int
+    characters: int
+    """Of a text, on average."""
 
     @property
     def scope(self) -> float:
@@ -81,11 +81,12 @@ class Outcome:
 def exact(work: Workload, of: Constants, server: Server, servers: int = 1) -> Outcome:
     """Each segment of the scope is compared; scopes are dealt out to the servers."""
     rows = work.segments / servers
-    disk = rows * (of.row_bytes + of.btree_bytes) / GB
+    row = of.vector_bytes + work.characters
+    disk = rows * (row + of.btree_bytes) / GB
     asked = of.exact(work.scope)
     if disk > server.memory_gb:  # a scope is read before it is compared
-        asked += 1000 * work.scope * of.row_bytes / (server.disk_mb_s * 1e6)
-    return _outcome(work, server, servers, rows * of.copy_s, disk, disk, asked, "")
+        asked += 1000 * work.scope * of.vector_bytes / (server.disk_mb_s * 1e6)
+    return _outcome(work, server, servers, of.copy(rows, work.characters), disk, disk, asked, "")
 
 
 def one_index(work: Workload, of: Constants, server: Server) -> Outcome:
@@ -108,13 +109,15 @@ def several(design: Callable[..., Outcome], work: Workload, of: Constants, serve
 
 def _indexed(work: Workload, of: Constants, server: Server, servers: int, parts: int) -> Outcome:
     rows, part = work.segments / servers, work.segments / parts
-    seconds = rows * of.copy_s + of.build(part, server.fitting) * parts / servers
+    seconds = of.copy(rows, work.characters) + of.build(part, server.fitting) * parts / servers
     memory = rows * of.hnsw_bytes / GB
     share = min(work.scope / part, 1.0)
     walked = K / share
     asked = of.ask_ms + of.hop_ms * log(max(part, 2)) + (of.walk_ms * walked if walked > 2 * K else 0.0)
     short = f"a scope is {share:.2g} of the index: answers come back short" if walked > server.scan_tuples else ""
-    return _outcome(work, server, servers, seconds, memory, memory + rows * of.row_bytes / GB, asked, short)
+    return _outcome(
+        work, server, servers, seconds, memory, memory + rows * (of.vector_bytes + work.characters) / GB, asked, short
+    )
 
 
 def _outcome(
