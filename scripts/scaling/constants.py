@@ -23,8 +23,6 @@ class Constants:
 
     copy_s: float
     """Seconds for a byte by COPY: of a vector's four for each dimension, and of a text."""
-    copy_memory: float
-    """Bytes that the process needs at most while it copies a scope, for each segment of the scope."""
     vector_bytes: float
     """Bytes of a segment in its table beside its text."""
     btree_bytes: float
@@ -76,14 +74,15 @@ def constants(runs: Sequence[Run]) -> Constants:
     def each(name: str) -> float:
         return float(sum(run[name] for run in runs)) / total
 
-    scopes = [run["segments"] / run["scopes"] for run in runs]
-    ask, compare = _line(scopes, [run["exact_block_ms"] for run in runs])
+    # Of small scopes what a question takes by itself, of all segments what comparing takes.
+    sizes = [*(run["segments"] / run["scopes"] for run in runs), *rows]
+    times = [run[name] for name in ("exact_block_ms", "unscoped_scan_ms") for run in runs]
+    ask, compare = _line(sizes, times)
     width = runs[0]["ef_search"].index(EF_SEARCH)
     outgrown = [_outgrown(run) for run in runs if "outgrown_s" in run]
     return Constants(
         copy_s=sum(run["copy_s"] for run in runs)
         / sum(4 * run["dimensions"] * run["segments"] + run["characters"] for run in runs),
-        copy_memory=max(run["copy_memory_bytes"] * run["scopes"] / run["segments"] for run in runs),
         vector_bytes=(sum(run["table_bytes"] for run in runs) - characters) / total,
         btree_bytes=each("btree_bytes"),
         hnsw_bytes=each("hnsw_bytes"),

@@ -101,10 +101,14 @@ def partitions(work: Workload, of: Constants, server: Server, servers: int = 1) 
 
 
 def several(design: Callable[..., Outcome], work: Workload, of: Constants, server: Server) -> Outcome:
-    """Return the design on as few servers as hold all of it in memory and on disk."""
+    """Return the design on as few servers as hold it on their disks, else in their memory; no more than scopes."""
     alone = design(work, of, server)
-    least = max(alone.memory_gb / server.memory_gb, alone.disk_gb / server.disk_gb, alone.hours / server.build_h)
-    return design(work, of, server, min(max(ceil(least), 1), work.scopes))
+    on_disk = max(alone.disk_gb / server.disk_gb, alone.hours / server.build_h, 1)
+    tried = design(work, of, server, min(ceil(on_disk), work.scopes))
+    if not tried.stops:
+        return tried
+    in_memory = max(alone.memory_gb / server.memory_gb, on_disk)
+    return design(work, of, server, min(ceil(in_memory), work.scopes))
 
 
 def _indexed(work: Workload, of: Constants, server: Server, servers: int, parts: int) -> Outcome:
@@ -112,12 +116,16 @@ def _indexed(work: Workload, of: Constants, server: Server, servers: int, parts:
     seconds = of.copy(rows, work.characters) + of.build(part, server.fitting) * parts / servers
     memory = rows * of.hnsw_bytes / GB
     share = min(work.scope / part, 1.0)
-    walked = K / share
-    asked = of.ask_ms + of.hop_ms * log(max(part, 2)) + (of.walk_ms * walked if walked > 2 * K else 0.0)
-    short = f"a scope is {share:.2g} of the index: answers come back short" if walked > server.scan_tuples else ""
-    return _outcome(
-        work, server, servers, seconds, memory, memory + rows * (of.vector_bytes + work.characters) / GB, asked, short
-    )
+    # Rows of other scopes that a scan goes over until this one has given enough.
+    walked = min(K / share - K, server.scan_tuples)
+    short = ""
+    if memory > server.memory_gb:
+        short = f"memory: {memory:,.0f} of {server.memory_gb:,.0f} GB"
+    elif K / share > server.scan_tuples:
+        short = f"short answers: a scope is 1 of {1 / share:,.0f} segments"
+    asked = of.ask_ms + of.hop_ms * log(max(part, 2)) + of.walk_ms * walked
+    disk = memory + rows * (of.vector_bytes + work.characters) / GB
+    return _outcome(work, server, servers, seconds, memory, disk, asked, short)
 
 
 def _outcome(
@@ -126,8 +134,8 @@ def _outcome(
     hours = seconds / HOUR
     ends = [
         (disk > server.disk_gb, f"disk: {disk:,.0f} of {server.disk_gb:,.0f} GB"),
-        (hours > server.build_h, f"building: {hours:,.0f} h, {server.build_h:.0f} allowed"),
         (bool(short), short),
+        (hours > server.build_h, f"building: {hours:,.0f} h, {server.build_h:.0f} allowed"),
         (asked > server.question_ms, f"a question: {asked:,.0f} ms, {server.question_ms:.0f} allowed"),
     ]
     stops = next((words for ended, words in ends if ended), "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,7 @@ from scaling.constants import Constants, Run, constants, smaller
 from scaling.designs import HOUR, Outcome, Server, Workload, exact, one_index, partitions, several
 from scaling.simulation import simulate
 
-DESIGNS = {
+DESIGNS: Mapping[str, Callable[[Workload, Constants, Server], Outcome]] = {
     "exact, one server": exact,
     "one HNSW, one server": one_index,
     "partitions, one server": partitions,

@@ -28,12 +28,6 @@ def simulate(run: Run, of: Constants, fitting: float) -> list[Held]:
     width = run["ef_search"].index(EF_SEARCH)
     return [
         Held("COPY of all segments", "s", of.copy(rows, run["characters"] / rows, run["dimensions"]), run["copy_s"]),
-        Held(
-            "most memory of the process while it copies",
-            "MB",
-            scope * of.copy_memory / 1e6,
-            run["copy_memory_bytes"] / 1e6,
-        ),
         Held("table", "GB", (rows * of.vector_bytes + run["characters"]) / 1e9, run["table_bytes"] / 1e9),
         Held("btree", "MB", rows * of.btree_bytes / 1e6, run["btree_bytes"] / 1e6),
         Held("HNSW", "GB", rows * of.hnsw_bytes / 1e9, run["hnsw_bytes"] / 1e9),
