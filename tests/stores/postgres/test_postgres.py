@@ -198,7 +198,7 @@ def test_a_server_that_is_too_old_blocks() -> None:
 
 def test_doctor_names_a_server_that_is_too_old() -> None:
     with server_that_says("13.22") as dsn:
-        status = store_status("pgvector", dsn, {})
+        status = store_status("pgvector", (dsn,), {})
     assert not status.ready
     assert "13.22" in status.detail
     assert status.remedy
