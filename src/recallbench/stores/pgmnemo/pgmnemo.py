@@ -35,20 +35,8 @@ from recallbench.stores.pgmnemo.notices import Notices
 from recallbench.stores.pgmnemo.options import CREATED_AT, FUNCTION, ROW_DATES
 from recallbench.stores.pgmnemo.projects import Projects, claim_projects, release, remove_rows
 from recallbench.stores.pgmnemo.rights import GRANT, check_rights
-from recallbench.stores.pgmnemo.session import (
-    INDEX_SETTINGS,
-    STEADYING,
-    TENANT,
-    UNHURRIED,
-    set_up_session,
-)
-from recallbench.stores.pgmnemo.signature import (
-    CANONICAL,
-    SCHEMA,
-    Signature,
-    read_signature,
-    settings_of_functions,
-)
+from recallbench.stores.pgmnemo.session import INDEX_SETTINGS, STEADYING, TENANT, UNHURRIED, set_up_session
+from recallbench.stores.pgmnemo.signature import CANONICAL, SCHEMA, Signature, read_signature, settings_of_functions
 from recallbench.stores.postgres.postgres import (
     connect,
     database_errors,
@@ -61,7 +49,7 @@ from recallbench.stores.postgres.status import server_status
 from recallbench.stores.postgres.tenancy import schema_bytes
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement, exactly
-from recallbench.stores.store import Hit, Item, Matrix, Query, Store
+from recallbench.stores.store import Hit, Item, Matrix, Query, Servers, Store
 from recallbench.stores.vectors import checked_questions, checked_rows
 
 if TYPE_CHECKING:
@@ -83,6 +71,7 @@ class PgmnemoStore(Store):
     name = "pgmnemo"
     summary: ClassVar[str] = "the extension pgmnemo, which the protocol was written for"
     options: ClassVar[tuple[StoreOption, ...]] = (FUNCTION, ROW_DATES)
+    servers: ClassVar[Servers] = "one"
     never_cold: ClassVar[str] = ""
     grows: bool = True
 
