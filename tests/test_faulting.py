@@ -57,7 +57,7 @@ def test_what_is_noted_is_not_done_again_and_a_finding_says_how_it_is(tmp_path: 
 
 
 def test_a_case_that_is_none_is_named() -> None:
-    with pytest.raises(SystemExit, match="there is no case flood-3: kill, server, clock, shared, warm, each with"):
+    with pytest.raises(SystemExit, match="there is no case flood-3: kill, ray, server, clock, shared, warm, each with"):
         campaign.kind_of("flood-3")
     assert campaign.kind_of("kill-17") == (KINDS[0], 17)
 
