@@ -74,10 +74,8 @@ def constants(runs: Sequence[Run]) -> Constants:
     def each(name: str) -> float:
         return float(sum(run[name] for run in runs)) / total
 
-    # Of small scopes what a question takes by itself, of all segments what comparing takes.
-    sizes = [*(run["segments"] / run["scopes"] for run in runs), *rows]
-    times = [run[name] for name in ("exact_block_ms", "unscoped_scan_ms") for run in runs]
-    ask, compare = _line(sizes, times)
+    # Of scopes alone: a scan over all of the table reads ahead, and takes a fraction for each segment.
+    ask, compare = _line([run["segments"] / run["scopes"] for run in runs], [run["exact_block_ms"] for run in runs])
     width = runs[0]["ef_search"].index(EF_SEARCH)
     outgrown = [_outgrown(run) for run in runs if "outgrown_s" in run]
     return Constants(
