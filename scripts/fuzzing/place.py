@@ -15,6 +15,8 @@ from pack_makers import EMBEDDER, write_encoder
 from recallbench.corpora.registry import write_miniature
 
 ROOT = Path(__file__).resolve().parents[2]
+SLOW = shutil.ignore_patterns("hybrid-rerank*", "store-rerank*", "rerank-after*")
+"""Their dry runs read hundreds of pairs for seconds; lexical-rerank.toml has the same stage."""
 CORPORA = ("locomo", "longmemeval", "realtalk", "realtalk-turns", "realmem", "beam-100k")
 SWEEP = """
 [run]
@@ -87,7 +89,7 @@ def make(place: Path) -> list[str]:
     (place / "corpora").mkdir()
     for name in CORPORA:
         write_miniature(name, place / "corpora" / (f"{name}.json" if name in CORPORA[:2] else name))
-    shutil.copytree(ROOT / "examples" / "pipelines", place / "examples" / "pipelines")
+    shutil.copytree(ROOT / "examples" / "pipelines", place / "examples" / "pipelines", ignore=SLOW)
     texts = {"pipeline.toml": PIPELINE, "sweep.toml": SWEEP, "prices.toml": PRICES, "settings.toml": SETTINGS}
     for name, text in texts.items():
         (place / name).write_text(text, "utf-8")

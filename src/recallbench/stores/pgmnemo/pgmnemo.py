@@ -35,20 +35,8 @@ from recallbench.stores.pgmnemo.notices import Notices
 from recallbench.stores.pgmnemo.options import CREATED_AT, FUNCTION, ROW_DATES
 from recallbench.stores.pgmnemo.projects import Projects, claim_projects, release, remove_rows
 from recallbench.stores.pgmnemo.rights import GRANT, check_rights
-from recallbench.stores.pgmnemo.session import (
-    INDEX_SETTINGS,
-    STEADYING,
-    TENANT,
-    UNHURRIED,
-    set_up_session,
-)
-from recallbench.stores.pgmnemo.signature import (
-    CANONICAL,
-    SCHEMA,
-    Signature,
-    read_signature,
-    settings_of_functions,
-)
+from recallbench.stores.pgmnemo.session import INDEX_SETTINGS, STEADYING, TENANT, UNHURRIED, set_up_session
+from recallbench.stores.pgmnemo.signature import CANONICAL, SCHEMA, Signature, read_signature, settings_of_functions
 from recallbench.stores.postgres.postgres import (
     connect,
     database_errors,
@@ -347,6 +335,12 @@ class PgmnemoStore(Store):
                     self._as_tenant(holding, None)
                     remove_rows(holding, projects)
                     release(holding, projects)
+        except Blocked as blocked:
+            if holding is None or not holding.broken:
+                raise
+            # It sat idle while another session searched, and learns only now that it was cut off.
+            why = blocked.found.partition(";")[0]
+            self._progress.note(f"its lessons stay on the server, since {why}; the next run there removes them")
         finally:
             for connection in (searching, holding):
                 if connection:

@@ -278,8 +278,9 @@ class PgvectorStore(Store):
         return self._sessions.server_cpu_seconds()
 
     def close(self) -> None:
-        self._search = None
-        self._sessions.close()
+        self._search, schema = None, self.schema
+        if why := self._sessions.close():
+            self._progress.note(f"{schema} stays on the server, since {why}; the next run there removes it")
 
     @property
     def schema(self) -> str:
