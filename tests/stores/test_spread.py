@@ -19,6 +19,7 @@ from recallbench.stores.spread import SpreadStore
 from recallbench.stores.spread_statement import spread_states
 from recallbench.stores.statement import Statement, StoreRecord, contradictions
 from recallbench.stores.store import Item, Query, Store
+from recorded_progress import RecordedProgress
 from stores.credentials import PASSWORD
 
 DIMS, SCOPES, SIZE = 8, 5, 6
@@ -98,7 +99,8 @@ def test_a_statement_over_servers_keeps_to_that_of_one() -> None:
 
 def test_a_server_that_dies_is_named_and_the_others_are_left_clean(dsn: str) -> None:
     with EmbeddedServer(password=PASSWORD) as mortal:
-        store = open_store("pgvector", environ={}, dsn=(dsn, mortal.dsn), options=COSINE)
+        progress = RecordedProgress()
+        store = open_store("pgvector", environ={}, dsn=(dsn, mortal.dsn), options=COSINE, progress=progress)
         store.prepare(DIMS)
         for scope, rows in enumerate(VECTORS, 1):
             store.ingest([Item(scope * SIZE + place, scope, "", None, 0.5) for place in range(SIZE)], rows)
@@ -110,7 +112,8 @@ def test_a_server_that_dies_is_named_and_the_others_are_left_clean(dsn: str) -> 
         assert lost.value.problem == f"the server was lost while searching (server 2 of 2: {redacted(mortal.dsn)})"
         assert PASSWORD not in str(lost.value)
         assert len(store.search(QUERIES[0], 3)) == 3  # the first server has its scopes still
-        schema = store._stores[0].schema
+        schema, left = (each.schema for each in store._stores)
         store.close()
+        assert [note.partition(",")[0] for note in progress.notes] == [f"{left} stays on the server"]
     with psycopg.connect(dsn) as connection:
         assert connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (schema,)).fetchone() is None

@@ -77,8 +77,7 @@ class SpreadStore(Store):
             working.callback(pool.shutdown, cancel_futures=True)
             for _ in pool.map(build, range(number)):
                 advance(1)
-        for line in dict.fromkeys(self._heard.lines):
-            self._progress.note(line)
+        self._tell()
 
     def search(self, query: Query, k: int) -> list[Hit]:
         place = self._place(query.scope)
@@ -160,8 +159,15 @@ class SpreadStore(Store):
 
     def close(self) -> None:
         with ExitStack() as closing:
+            closing.callback(self._tell)
             for store in self._stores:
                 closing.callback(store.close)
+
+    def _tell(self) -> None:
+        """Say what the stores said meanwhile, each line once."""
+        lines, self._heard.lines[:] = dict.fromkeys(self._heard.lines), []
+        for line in lines:
+            self._progress.note(line)
 
     def _place(self, scope: int) -> int:
         return (scope - 1) % len(self._stores)  # a run counts its scopes from 1
