@@ -12,6 +12,8 @@ from typing import Any
 FILE = Path(__file__).with_name("measured.toml")
 EF_SEARCH = 40
 """The width whose times stand in the tables."""
+DIMENSIONS = 1024
+"""Of the vectors that everything is worked out for."""
 K = 10
 """Hits that a question asks for."""
 Run = Mapping[str, Any]
@@ -41,7 +43,7 @@ class Constants:
     walk_ms: float
     """Milliseconds for each row that a scan goes on over, until a scope has given enough."""
 
-    def copy(self, rows: float, characters: float, dimensions: int = 1024) -> float:
+    def copy(self, rows: float, characters: float, dimensions: int = DIMENSIONS) -> float:
         """Return the seconds to take in so many segments whose texts have so many characters each."""
         return self.copy_s * rows * (4 * dimensions + characters)
 

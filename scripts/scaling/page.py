@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from scaling.constants import Constants, Run, constants, smaller
-from scaling.designs import HOUR, Outcome, Server, Workload, exact, one_index, partitions, several
+from scaling.constants import DIMENSIONS, Constants, Run, constants, smaller
+from scaling.designs import GB, HOUR, MONTH, Outcome, Server, Workload, exact, one_index, partitions, several
 from scaling.simulation import simulate
 
 DESIGNS: Mapping[str, Callable[[Workload, Constants, Server], Outcome]] = {
@@ -33,7 +33,7 @@ def tables(data: Mapping[str, Any]) -> dict[str, str]:
         "held": held(largest, of_others, server),
         "constants": stated(of_others, of_all, server),
         "designs": designs(works, of_all, server),
-        "embedding": embedding(works, data["embedding"], data["ray"], server),
+        "embedding": embedding(works, of_all, data["embedding"], data["ray"], server),
     }
 
 
@@ -162,18 +162,22 @@ def designs(works: Iterable[Workload], of: Constants, server: Server) -> str:
     return _table([*head, "where it stops"], rows)
 
 
-def embedding(works: Sequence[Workload], measured: Mapping[str, Any], ray: Mapping[str, Any], server: Server) -> str:
+def embedding(
+    works: Sequence[Workload], of: Constants, encoder: Mapping[str, Any], ray: Mapping[str, Any], server: Server
+) -> str:
     """Return the hours and the money of embedding, on one machine and on nodes like it."""
+    most = {work.segments: work for work in reversed(works)}
     rows = []
-    for segments in dict.fromkeys(work.segments for work in works):
+    for segments, work in sorted(most.items()):
         cells = []
         for nodes in NODES:
-            alone = segments / measured["texts_per_s"]
+            alone = segments / encoder["texts_per_s"]
             seconds = alone if nodes == 1 else alone / nodes / ray["efficiency"] + ray["start_s"]
-            money = nodes * seconds / HOUR * server.month(0) / 730
-            cells.append(f"{_short(seconds / HOUR)} h, {_short(money)}")
-        rows.append([f"{segments:,}", *cells])
-    return _table(["segments", *(f"{nodes} node{'s' * (nodes > 1)}" for nodes in NODES)], rows)
+            cells.append(f"{_short(seconds / HOUR)} h, {_short(nodes * seconds / HOUR * server.month(0) / MONTH)}")
+        kept_up = segments / of.copy(segments, work.characters) / (encoder["texts_per_s"] * ray["efficiency"])
+        rows.append([f"{segments:,}", *cells, _short(4 * DIMENSIONS * segments / GB), f"{kept_up:,.0f}"])
+    head = ["segments", *(f"{nodes} node{'s' * (nodes > 1)}" for nodes in NODES)]
+    return _table([*head, "vectors, GB", "nodes that one COPY keeps up with"], rows)
 
 
 def _cells(outcome: Outcome) -> list[str]:
