@@ -178,7 +178,9 @@ def server_that_says(version: str) -> Iterator[str]:
                     break
                 session.sendall(b"N")  # no encryption here
             session.sendall(opening)
-            session.recv(1)
+            if session.recv(1 << 10):  # a setting of the session, which any version has
+                session.sendall(message(b"C", b"SET\0") + message(b"Z", b"I"))
+                session.recv(1)
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()

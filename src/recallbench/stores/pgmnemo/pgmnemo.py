@@ -240,10 +240,9 @@ class PgmnemoStore(Store):
         old, _ = self._open()
         connection = connect(self._dsn)
         self._set_up(connection)
-        if self._guard is None:
-            self._guard = old
-        else:
+        if self._guard is not None:
             old.close()
+        self._guard = self._guard or old
         self._connection = connection
         self._tenant = ""
         return ""
@@ -342,9 +341,8 @@ class PgmnemoStore(Store):
             why = blocked.found.partition(";")[0]
             self._progress.note(f"its lessons stay on the server, since {why}; the next run there removes them")
         finally:
-            for connection in (searching, holding):
-                if connection:
-                    connection.close()
+            for connection in filter(None, (searching, holding)):
+                connection.close()
 
     def _open(self) -> tuple[Connection, Projects]:
         if self._connection is None or self._projects is None:
