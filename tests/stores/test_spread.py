@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -27,6 +28,7 @@ _RANDOM = np.random.default_rng(3)
 VECTORS = _RANDOM.standard_normal((SCOPES, SIZE, DIMS)).astype(np.float32)
 QUERIES = [Query(n % SCOPES + 1, "", v) for n, v in enumerate(_RANDOM.standard_normal((600, DIMS), np.float32))]
 COSINE = {"weights": "cosine"}
+SLEEPING = "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT pg_sleep%'"
 
 
 @pytest.fixture
@@ -95,6 +97,36 @@ def test_a_statement_over_servers_keeps_to_that_of_one() -> None:
         "scopes": "dealt out in turn: [0-9]+ on server 1, [0-9]+ on server 2, [0-9]+ on server 3",
     }
     assert stated.further_evidence == {r"plan\ on\ server\ 2": "Scan .+", r"plan\ on\ server\ 3": "Scan .+"}
+
+
+def test_where_one_server_fails_the_others_do_not_go_on_building(
+    dsn: str, tcp_dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store("pgvector", environ={}, dsn=(dsn, tcp_dsn), options=COSINE)
+    store.prepare(DIMS)
+    assert isinstance(store, SpreadStore)
+    busy, failing = store._stores
+    ended: list[str] = []
+
+    def build() -> None:
+        try:
+            busy._sessions.searching.execute("SELECT pg_sleep(600)")
+        except psycopg.Error as error:
+            ended.append(type(error).__name__)
+            raise
+
+    def fail() -> None:
+        with psycopg.connect(dsn) as connection:
+            while not connection.execute(SLEEPING).fetchone():
+                time.sleep(0.01)
+        raise Blocked("no room")
+
+    monkeypatch.setattr(busy, "ready", build)
+    monkeypatch.setattr(failing, "ready", fail)
+    with pytest.raises(Blocked, match=r"no room \(server 2 of 2: "):
+        store.ready()
+    assert ended == ["QueryCanceled"]
+    store.close()
 
 
 def test_a_server_that_dies_is_named_and_the_others_are_left_clean(dsn: str) -> None:

@@ -7,7 +7,7 @@ and so on. An exact search looks at one scope alone, so that rankings have the b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
 from copy import copy
 from itertools import cycle
@@ -73,10 +73,16 @@ class SpreadStore(Store):
         with ExitStack() as working:
             advance = working.enter_context(self._progress.stage(f"indexing on {number} servers", number, "servers"))
             pool = ThreadPoolExecutor(number)
-            # On a failure, or on Ctrl-C, what has begun is waited for.
             working.callback(pool.shutdown, cancel_futures=True)
-            for _ in pool.map(build, range(number)):
-                advance(1)
+            try:
+                for done in as_completed([pool.submit(build, place) for place in range(number)]):
+                    done.result()
+                    advance(1)
+            except BaseException:
+                # On a failure, or on Ctrl-C, no server goes on building what nobody wants any more.
+                for store in self._stores:
+                    store.cancel()
+                raise
         self._tell()
 
     def search(self, query: Query, k: int) -> list[Hit]:
