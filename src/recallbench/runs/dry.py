@@ -20,6 +20,9 @@ from recallbench.reports.table import Part
 from recallbench.results.manifest import differences
 from recallbench.results.result import open_result
 from recallbench.retrieval.pipeline.pipeline import Pipeline
+from recallbench.runs.forecast.forecast import Forecast
+from recallbench.runs.forecast.foreseen import foresee
+from recallbench.runs.forecast.words import forecast_document, forecast_words
 from recallbench.runs.options import Options
 from recallbench.runs.readiness import ReadinessRow, readiness
 from recallbench.runs.run import run
@@ -41,6 +44,8 @@ class DryRun:
     wrong: Sequence[str]
     """What is wrong with the artefacts of the miniature."""
     rows: Sequence[ReadinessRow]
+    forecast: Forecast | None = None
+    """What the real one takes on this machine; None where that can't be told."""
 
     @property
     def ready(self) -> bool:
@@ -64,7 +69,7 @@ class DryRun:
         return [
             f"dry run of {corpus}: {rehearsed}",
             *(f"  artefacts: {line}" for line in self.wrong),
-            *readiness_lines(corpus, self.rows, labels=labels),
+            *readiness_lines(corpus, (*self.rows, *forecast_rows(self.forecast)), labels=labels),
         ]
 
     def document(self) -> dict[str, Any]:
@@ -76,6 +81,7 @@ class DryRun:
             "artefacts": list(self.files),
             "wrong": list(self.wrong),
             "readiness": [asdict(row) for row in self.rows],
+            "forecast": None if self.forecast is None else forecast_document(self.forecast),
         }
 
 
@@ -125,7 +131,14 @@ def dry_run(options: Options) -> DryRun:
         wrong = differences(outcome.folder)
         open_result(outcome.folder)
         files = sorted(path.name for path in outcome.folder.iterdir())
-    return DryRun(options, outcome.metrics.retrieval.asked, files, wrong, readiness(options))
+    return DryRun(
+        options,
+        outcome.metrics.retrieval.asked,
+        files,
+        wrong,
+        readiness(options),
+        foresee(options, tries_encoder=False),
+    )
 
 
 def _can_be_rehearsed(pipeline: Pipeline) -> bool:
@@ -144,6 +157,11 @@ def readiness_lines(corpus: str, rows: Sequence[ReadinessRow], *, labels: bool) 
         if row.remedy:
             lines.append(f"  {'':<{width}}  {'':<9}  what to do: {row.remedy}")
     return lines
+
+
+def forecast_rows(told: Forecast | None) -> list[ReadinessRow]:
+    """Return the row on what a real run takes; none where that can't be told."""
+    return [] if told is None else [ReadinessRow("prediction", "note", forecast_words(told))]
 
 
 def _of_the_protocol(row: ReadinessRow) -> bool:
