@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -16,7 +16,7 @@ from recallbench.protocol.frozen import load
 from recallbench.protocol.reproductions import find_reproduction
 from recallbench.reports.conclusions.names import listed
 from recallbench.reports.printing.conclusion import Conclusion
-from recallbench.reports.table import Part
+from recallbench.reports.table import Part, Table
 from recallbench.results.manifest import differences
 from recallbench.results.result import open_result
 from recallbench.retrieval.pipeline.pipeline import Pipeline
@@ -57,6 +57,11 @@ class DryRun:
         """What is not ready."""
         return [row for row in self.rows if row.status == "NOT READY"]
 
+    @property
+    def told(self) -> tuple[ReadinessRow, ...]:
+        """What it needs, and what it takes."""
+        return (*self.rows, *forecast_rows(self.forecast))
+
     def parts(self, *, labels: bool) -> list[Part]:
         """Return what was rehearsed and the readiness table.
 
@@ -69,7 +74,7 @@ class DryRun:
         return [
             f"dry run of {corpus}: {rehearsed}",
             *(f"  artefacts: {line}" for line in self.wrong),
-            *readiness_lines(corpus, (*self.rows, *forecast_rows(self.forecast)), labels=labels),
+            *readiness_lines(corpus, self.told, labels=labels),
         ]
 
     def document(self) -> dict[str, Any]:
@@ -162,6 +167,15 @@ def readiness_lines(corpus: str, rows: Sequence[ReadinessRow], *, labels: bool) 
 def forecast_rows(told: Forecast | None) -> list[ReadinessRow]:
     """Return the row on what a real run takes; none where that can't be told."""
     return [] if told is None else [ReadinessRow("prediction", "note", forecast_words(told))]
+
+
+def readiness_sheet(asked: Mapping[str, Sequence[ReadinessRow]]) -> Table:
+    """Return the readiness of runs on these corpora as one table."""
+    return Table(
+        ("corpus", "what", "status", "detail", "what to do"),
+        [(name, row.name, row.status, row.detail, row.remedy) for name, rows in asked.items() for row in rows],
+        caption="What a real run needs",
+    )
 
 
 def _of_the_protocol(row: ReadinessRow) -> bool:

@@ -9,7 +9,7 @@ from recallbench.cli.command import EPILOG, argument, command
 from recallbench.cli.printing import show
 from recallbench.escaping import shell
 from recallbench.reports.printing.printed import Format, Printed
-from recallbench.reports.table import Part, Table
+from recallbench.reports.table import Part
 
 AT_ONCE = "recallbench run canary-locomo --store bm25, which needs none of it"
 
@@ -31,11 +31,11 @@ AT_ONCE = "recallbench run canary-locomo --store bm25, which needs none of it"
     f"--store exact --embedder minilm. {EPILOG}",
 )
 def doctor(corpora: tuple[str, ...], strict: bool, format: Format, **of_run: Any) -> int:
-    """List what a real run needs, whether it is here, and how long it takes on this machine."""
+    """List what a real run needs, whether it is here, and how long it takes."""
     from dataclasses import asdict
 
     from recallbench.corpora.registry import names
-    from recallbench.runs.dry import forecast_rows, readiness_lines
+    from recallbench.runs.dry import forecast_rows, readiness_lines, readiness_sheet
     from recallbench.runs.forecast.foreseen import foresee
     from recallbench.runs.forecast.words import forecast_document
     from recallbench.runs.readiness import readiness
@@ -49,11 +49,7 @@ def doctor(corpora: tuple[str, ...], strict: bool, format: Format, **of_run: Any
     lines: list[Part] = []
     for name, rows in asked.items():
         lines += [*readiness_lines(name, rows, labels=True), "READY" if ready[name] else "NOT READY"]
-    sheet = Table(
-        ("corpus", "what", "status", "detail", "what to do"),
-        [(name, row.name, row.status, row.detail, row.remedy) for name, rows in asked.items() for row in rows],
-        caption="What a real run needs",
-    )
+    sheet = readiness_sheet(asked)
     document = {
         "corpora": [
             {

@@ -65,7 +65,7 @@ def count_work(plan: Plan, corpus: Corpus, embedder: Embedder | None, limit: flo
     known = plan.corpus.segments if plan.options.limit is None else 0
     looking = 0.0
     for haystack in plan.select(corpus.haystacks()):
-        if known and time.perf_counter() - started - looking > limit:
+        if known and work.segments and time.perf_counter() - started - looking > limit:
             work.times = max(1.0, known / work.segments)
             break
         _count(work, haystack, plan.options.depth)
