@@ -38,6 +38,7 @@ LEFT_OUT: Mapping[str, str] = {
     r"python scripts/check_corpora.py \S+ \S+ \S+": WHOLE,
     r"python benchmarks/longmemeval/tenants.py .*": WHOLE,
     r"\.venv/bin/python benchmarks/performance.*": WHOLE,
+    r"scripts/faults.*": WHOLE,
 }
 """Whole commands, as patterns."""
 
