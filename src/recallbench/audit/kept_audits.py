@@ -28,6 +28,7 @@ from recallbench.audit.gates import artefacts
 from recallbench.embedding.own_key import own_key
 from recallbench.embedding.registry import default_cache_dir, encoder_status
 from recallbench.errors import RecallBenchError
+from recallbench.program_files import program_sha256
 from recallbench.progress import Progress
 from recallbench.protocol.frozen import load
 from recallbench.results.dataset import dataset_at_hand
@@ -158,10 +159,7 @@ def _asked_again(check: Check, folder: Path) -> Check:
 @cache
 def _program() -> str:
     """Return a hash over this program's files, and over the versions of what works figures out."""
-    root = Path(__file__).parents[1]
-    hashed = hashlib.sha256()
-    for path in sorted(path for path in root.rglob("*") if path.suffix in (".py", ".toml", ".json", ".sql", ".md")):
-        hashed.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes() + b"\0")
+    hashed = hashlib.sha256(program_sha256().encode())
     for package in ("numpy", "bm25s", "pydantic"):
         try:
             hashed.update(f"{package} {version(package)}\n".encode())

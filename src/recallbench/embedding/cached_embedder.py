@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -203,9 +203,9 @@ class CachedEmbedder:
         self._prepare(role)
         vectors = np.zeros((len(texts), self.stored_dims), np.float32)
         longest_first = sorted(pending, key=lambda text: (-text.tokens, text.position))
-        for start in range(0, len(pending), self._encoder.batch_size):
-            batch = longest_first[start : start + self._encoder.batch_size]
-            vectors[[text.position for text in batch]] = self._compute(batch, role)
+        batches = self._batches(longest_first)
+        for batch, computed in zip(batches, self._compute(batches, role), strict=True):
+            vectors[[text.position for text in batch]] = computed
         tokens, cuts = ([getattr(text, count) for text in pending] for count in ("tokens", "cut"))
         return Embeddings(vectors, np.array(tokens, np.int32), np.array(cuts, np.int32))
 
@@ -241,6 +241,7 @@ class CachedEmbedder:
             computed_with=cache.computed_with if cache is not None else (),
             usage=dict(encoder.usage),
             packed=self._packed,
+            nodes=dict(encoder.nodes),
         )
 
     def close(self) -> None:
@@ -311,21 +312,30 @@ class CachedEmbedder:
     def _embed_window(self, window: list[PendingText], role: Role, advance: Advance) -> None:
         """Compute and cache the vectors of one window, the longest texts first."""
         self._prepare(role)
-        self._cache.computation = self._encoder.computation
         window.sort(key=lambda pending: (-pending.tokens, pending.key))
-        for start in range(0, len(window), self._encoder.batch_size):
-            batch = window[start : start + self._encoder.batch_size]
-            vectors = self._compute(batch, role)
+        batches = self._batches(window)
+        for batch, vectors in zip(batches, self._compute(batches, role), strict=True):
+            self._cache.computation = self._encoder.computation
             keys, tokens = [pending.key for pending in batch], [pending.tokens for pending in batch]
             self._cache.append(keys, tokens, [pending.cut for pending in batch], vectors)
             self._tokens.update(zip(keys, tokens, strict=True))
             self._computed += len(batch)
             advance(len(batch))
 
-    def _compute(self, pending: Sequence[PendingText], role: Role) -> Matrix:
-        """Run the encoder over one batch; raises InputError for a vector that can't be compared with another."""
-        with self._encoder.stopwatch.part("forward"):
-            vectors = self._encoder.embed([text.content for text in pending], role)
+    def _batches(self, pending: Sequence[PendingText]) -> list[Sequence[PendingText]]:
+        size = self._encoder.batch_size
+        return [pending[start : start + size] for start in range(0, len(pending), size)]
+
+    def _compute(self, batches: Sequence[Sequence[PendingText]], role: Role) -> Iterator[Matrix]:
+        """Run the encoder over each batch; raises InputError for a vector that can't be compared with another."""
+        embedded = self._encoder.embed_batches([[text.content for text in batch] for batch in batches], role)
+        for batch in batches:
+            with self._encoder.stopwatch.part("forward"):
+                vectors = next(embedded)
+            self._refuse_useless(vectors, batch, role)
+            yield vectors
+
+    def _refuse_useless(self, vectors: Matrix, pending: Sequence[PendingText], role: Role) -> None:
         with np.errstate(all="ignore"):
             lengths = np.linalg.norm(vectors, axis=1)
         useless = np.flatnonzero(~np.isfinite(lengths) | (lengths == 0))
@@ -337,7 +347,6 @@ class CachedEmbedder:
                 found="zeros" if lengths[first] == 0 else "NaN or infinity",
                 remedy=self._encoder.remedy,
             )
-        return vectors
 
     def _tokenise(self, texts: Sequence[NumberedText], role: Role) -> list[PendingText]:
         if not texts:

@@ -32,7 +32,7 @@ PLAN = "plan.json"
 """The file that says what is repeated; it lies in the folder until all is done."""
 NOT_WARM = "none: the store holds one haystack at a time and forgets it, so nothing stays to be asked again"
 REPLAYED = "none: each question is asked while the store fills, so nothing stays to be asked again as it was"
-ELSEWHERE = frozenset({"dsn", "download", "out", "folder", "label", "cache_dir", "environ"})
+ELSEWHERE = frozenset({"dsn", "download", "out", "folder", "label", "cache_dir", "environ", "engine"})
 """Options that are places and do not change what is measured."""
 
 
