@@ -20,6 +20,7 @@ from recallbench.cluster.surroundings import (
     SILENT,
     first_line,
     handlers_kept,
+    import_ray,
     variables,
 )
 from recallbench.errors import Blocked
@@ -45,7 +46,7 @@ def joined(address: str) -> Iterator[Any]:
 
 
 def _join(address: str) -> Any:
-    import ray
+    ray = import_ray()
 
     try:
         with time_limit(ANSWERING):

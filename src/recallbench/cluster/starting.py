@@ -18,6 +18,7 @@ from recallbench.cluster.surroundings import (
     SILENT,
     first_line,
     handlers_kept,
+    import_ray,
     variables,
 )
 from recallbench.cluster.worker import cores_here
@@ -47,7 +48,7 @@ def started() -> Iterator[Any]:
 
 
 def _start(room: Path) -> Any:
-    import ray
+    ray = import_ray()
 
     cores = cores_here()
     try:

@@ -52,6 +52,15 @@ def handlers_kept() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def import_ray() -> Any:
+    """Return Ray, without the complaints of nodes that it writes to stdout, between results: items tell of theirs."""
+    import ray
+    from ray._private import worker
+
+    worker.listen_error_messages = lambda *_: None
+    return ray
+
+
 def first_line(error: BaseException) -> str:
     """Return an error of Ray in one line."""
     lines = str(error).strip().splitlines()

@@ -147,7 +147,8 @@ def open_embedder(
     opened = open_text_encoder(encoder, request)
     if engine.on_nodes and isinstance(opened, SpecEncoder):
         elsewhere = None if cache_dir == default_cache_dir(environ) else cache_dir.resolve()
-        opened = NodesEncoder(opened, partial(_open_on_node, encoder, max_tokens, elsewhere), engine, backend)
+        sent = f"path:{Path(request.place).resolve()}" if form_of(name) is PATH else encoder
+        opened = NodesEncoder(opened, partial(_open_on_node, sent, max_tokens, elsewhere), engine, backend)
     elif engine.on_nodes:
         progress.note(f"--engine ray changes nothing for {opened.name}: it is no model that is run from its weights")
     if backend not in ("auto", *opened.backends):
