@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from recallbench.cluster.engine import Engine
@@ -52,7 +53,7 @@ class RayCluster:
         gpu = job.share == "gpu"
         actor = self.ray.remote(Worker).options(
             # A worker that needs a whole core can't take the place of a dead one that still holds it.
-            num_cpus=0.5,
+            num_cpus=0.25,
             num_gpus=1 if gpu else 0,
             max_restarts=0,
             max_task_retries=0,
@@ -61,14 +62,37 @@ class RayCluster:
         return actor.remote(job, cores, gpu=gpu)
 
 
+@dataclass(slots=True)
+class _Shared:
+    """A connection, and how many use it."""
+
+    cluster: RayCluster
+    ending: ExitStack
+    users: int = 0
+
+
+_shared: dict[Engine, _Shared] = {}
+
+
 @contextmanager
 def open_cluster(engine: Engine, progress: Progress) -> Iterator[RayCluster]:
-    """Connect to the cluster of an engine, or start one; what was started is gone when the block ends.
+    """Connect to the cluster of an engine, or start one; what was started is gone when its last user's block ends.
 
     Raises Blocked where there is none, it lets nobody in, or it has another Ray.
     """
     require("ray", "--engine ray")
-    if engine.address is None:
-        progress.note("starting Ray on this machine")
-    with started() if engine.address is None else joined(engine.address) as ray:
-        yield RayCluster(ray)
+    shared = _shared.get(engine)
+    if shared is None:
+        if engine.address is None:
+            progress.note("starting Ray on this machine")
+        ending = ExitStack()
+        ray = ending.enter_context(started() if engine.address is None else joined(engine.address))
+        shared = _shared[engine] = _Shared(RayCluster(ray), ending)
+    shared.users += 1
+    try:
+        yield shared.cluster
+    finally:
+        shared.users -= 1
+        if not shared.users:
+            del _shared[engine]
+            shared.ending.close()

@@ -52,6 +52,8 @@ class Member:
     given: deque[tuple[Any, Ticket]] = field(default_factory=deque)
     """The answers to come, with what was asked, in the order in which it does them."""
     facts: Mapping[str, str] = field(default_factory=dict)
+    had: set[str] = field(default_factory=set)
+    """What the items it was given belong to."""
 
 
 class CrewOutcome(NamedTuple):
@@ -84,13 +86,16 @@ class Crew:
         self.done: dict[str, int] = {}
         """How many items each node did, by its name."""
 
-    def work(self, items: Iterable[Any], named: Callable[[Any], str]) -> Iterator[CrewOutcome]:
+    def work(
+        self, items: Iterable[Any], named: Callable[[Any], str], of: Callable[[Any], str] | None = None
+    ) -> Iterator[CrewOutcome]:
         """Yield what comes of each item, in the order in which it comes; one that ends worker after worker has failed.
 
+        `of` says what an item belongs to, where a worker that had to do with the same is done with it sooner.
         Raises Blocked where no node can work, and RecallBenchError where nothing more can be handed on.
         """
         coming = (Ticket(place, item) for place, item in enumerate(items))
-        again: deque[Ticket] = deque()
+        again: deque[Ticket] = deque() if of is None else deque(coming)
         died: dict[int, int] = {}
         over = False
         for member in [member for member in self._members if member.given]:
@@ -100,7 +105,7 @@ class Crew:
             self._look_at_nodes()
             for member in self._members:
                 while member.opening is None and len(member.given) < AHEAD and (again or not over):
-                    ticket = again.popleft() if again else next(coming, None)
+                    ticket = self._take(again, member, of) if again else next(coming, None)
                     if ticket is None:
                         over = True
                         break
@@ -147,6 +152,20 @@ class Crew:
         for member in self._members:
             self._ray.kill(member.handle)
         self._members.clear()
+
+    def _take(self, waiting: deque[Ticket], member: Member, of: Callable[[Any], str] | None) -> Ticket:
+        """Take the item that a worker is best given: of what it had, else of what no other had, else the first."""
+        if of is None:
+            return waiting.popleft()
+        others = set[str]().union(*(other.had for other in self._members if other is not member))
+        owners = [of(ticket.item) for ticket in waiting]
+        known = [place for place, owner in enumerate(owners) if owner in member.had]
+        free = [place for place, owner in enumerate(owners) if owner not in others]
+        place = [*known, *free, 0][0]
+        member.had.add(owners[place])
+        ticket = waiting[place]
+        del waiting[place]
+        return ticket
 
     def _next_answers(self) -> list[tuple[Member, Any]]:
         """Wait for an answer, a moment at most, and return those that are there."""
