@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from recallbench.cluster.admission import refusal
 from recallbench.cluster.connection import ClusterNode, RayCluster
-from recallbench.cluster.job import Done, Failed, Job, Statement
+from recallbench.cluster.job import Done, Failed, Job
 from recallbench.cluster.surroundings import IN_PROCESS_INSTEAD
 from recallbench.cluster.worker import program_facts
 from recallbench.errors import Blocked, RecallBenchError
@@ -40,7 +40,7 @@ class Ticket(NamedTuple):
     item: Any
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Member:
     """A worker of the crew."""
 
@@ -109,15 +109,18 @@ class Crew:
                     if ticket is None:
                         over = True
                         break
-                    member.given.append((member.handle.do.remote(ticket.item), ticket))
+                    self._give(member, ticket)
             if over and not again and not any(member.given for member in self._members):
                 return
             for member, ref in self._next_answers():
                 self._heard = time.monotonic()
-                answer = self._answer(ref)
+                if member not in self._members:
+                    continue  # dismissed with its node a moment ago
                 if member.opening is ref:
-                    self._admit(member, answer)
-                elif isinstance(answer, LostWorker):
+                    self._admit(member)
+                    continue
+                answer = self._answer(ref)
+                if isinstance(answer, LostWorker):
                     for _, ticket in reversed(member.given):
                         again.appendleft(ticket)
                     # It does one after the other: the first is what it was doing.
@@ -134,6 +137,15 @@ class Crew:
                     self._lost.pop(member.node.id, None)
                     self.done[member.node.name] = self.done.get(member.node.name, 0) + 1
                     yield CrewOutcome(ticket.place, answer, member.facts)
+
+    def wait(self) -> None:
+        """Wait until one worker is there; raises Blocked where none can be."""
+        self._staffed = time.monotonic()
+        while all(member.opening is not None for member in self._members):
+            self._look_at_nodes()
+            for member, _ in self._next_answers():
+                if member in self._members:
+                    self._admit(member)
 
     def in_order(self, items: Iterable[Any], named: Callable[[Any], str]) -> Iterator[tuple[Any, Mapping[str, str]]]:
         """Yield each result with what its worker stated, in the order of the items; raises what an item failed with."""
@@ -152,6 +164,13 @@ class Crew:
         for member in self._members:
             self._ray.kill(member.handle)
         self._members.clear()
+
+    def _give(self, member: Member, ticket: Ticket) -> None:
+        errors = self._ray.exceptions
+        try:
+            member.given.append((member.handle.do.remote(ticket.item), ticket))
+        except (errors.ObjectStoreFullError, errors.OutOfDiskError) as error:
+            raise self._full(error) from error
 
     def _take(self, waiting: deque[Ticket], member: Member, of: Callable[[Any], str] | None) -> Ticket:
         """Take the item that a worker is best given: of what it had, else of what no other had, else the first."""
@@ -229,15 +248,20 @@ class Crew:
         elif self._refused.keys() & alive or now - self._staffed > ALONE:
             raise self._nobody(alive)
 
-    def _admit(self, member: Member, answer: Any) -> None:
-        if isinstance(answer, LostWorker):
-            self._lose(member, answer.reason)
+    def _admit(self, member: Member) -> None:
+        """Let a worker take part that has what is expected; refuse its node otherwise."""
+        try:
+            stated = self._ray.get(member.opening, timeout=ALONE)
+        except self._ray.exceptions.RayTaskError as error:
+            self._refuse(member, _last_line(error))
             return
-        assert isinstance(answer, Statement)
-        if why := refusal(self._expected, answer):
+        except (self._ray.exceptions.RayError, TimeoutError) as error:
+            self._lose(member, _last_line(error))
+            return
+        if why := refusal(self._expected, stated):
             self._refuse(member, why)
             return
-        member.opening, member.facts = None, answer.facts
+        member.opening, member.facts = None, stated.facts
         ready = [each for each in self._members if each.opening is None]
         nodes = len({each.node.id for each in ready})
         cores = f"{member.node.cores} core{'s' if member.node.cores > 1 else ''}"

@@ -8,9 +8,11 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO
 
 from recallbench.cluster.surroundings import (
     BINDS_LOOPBACK,
@@ -28,6 +30,7 @@ from recallbench.interruption import TimeLimitExceeded, time_limit
 
 LISTENING, ANSWERING = 5.0, 30.0
 """Seconds that it may take to accept a connection, and to let this program in."""
+OTHER_TOKEN = "it takes another token"
 _PROBE = "import sys, ray; ray.init(sys.argv[1], log_to_driver=False, logging_level=50)"
 
 
@@ -72,27 +75,38 @@ def _refuse_no_cluster(address: str) -> None:
             found=f"no connection: {error.strerror or error}",
             remedy=f"start the cluster, or leave out --ray-address: then Ray is started here; {IN_PROCESS_INSTEAD}",
         ) from error
-    trying = subprocess.Popen(
-        [sys.executable, "-c", _PROBE, address],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
-    try:
-        said, _ = trying.communicate(timeout=ANSWERING)
-    except subprocess.TimeoutExpired:
-        os.killpg(trying.pid, signal.SIGKILL)
-        said, _ = trying.communicate()
-        raise _not_let_in(address, _reason(said) or f"no answer within {ANSWERING:.0f} s") from None
-    except BaseException:
-        os.killpg(trying.pid, signal.SIGKILL)
-        trying.wait()
-        raise
-    if trying.returncode:
-        raise _not_let_in(address, _reason(said) or "it ended without a word")
+    with tempfile.TemporaryFile("w+", errors="replace") as said:
+        trying = subprocess.Popen(
+            [sys.executable, "-c", _PROBE, address],
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            start_new_session=True,
+        )
+        try:
+            reason = _outcome(trying, said)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(trying.pid, signal.SIGKILL)
+            trying.wait()
+    if reason:
+        raise _not_let_in(address, reason)
+
+
+def _outcome(trying: subprocess.Popen[bytes], said: TextIO) -> str:
+    """Return why the cluster does not let a process in, as soon as that is known; empty where it does."""
+    deadline = time.monotonic() + ANSWERING
+    while time.monotonic() < deadline:
+        with suppress(subprocess.TimeoutExpired):
+            return (_reason(_all_of(said)) or "it ended without a word") if trying.wait(0.2) else ""
+        if (reason := _reason(_all_of(said))) == OTHER_TOKEN:
+            return reason  # Ray itself goes on asking
+    return _reason(_all_of(said)) or f"no answer within {ANSWERING:.0f} s"
+
+
+def _all_of(said: TextIO) -> str:
+    said.seek(0)
+    return said.read()
 
 
 def _reason(said: str) -> str:
@@ -102,7 +116,7 @@ def _reason(said: str) -> str:
         theirs, ours = (f"Ray {ray} with Python {python}" for ray, python in (*versions, ("?", "?"), ("?", "?"))[:2])
         return f"the cluster has {theirs}, this program {ours}"
     if re.search(r"unauthenticated|authentication|invalid.{0,20}token", said, re.IGNORECASE):
-        return "it takes another token"
+        return OTHER_TOKEN
     lines = [line.strip() for line in said.splitlines() if re.match(r"\s*[\w.]*(Error|Exception)\b", line)]
     return lines[-1][:300] if lines else ""
 

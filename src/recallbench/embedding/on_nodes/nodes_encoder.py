@@ -98,6 +98,7 @@ class NodesEncoder(TextEncoder[TokenIds]):
         if self.needs_texts():
             self._here.prepare(role, texts)
         self._proof_texts = texts
+        self._open_crew()
 
     def tokenise(self, texts: Sequence[str], role: Role) -> Sequence[TokenisedText]:
         return self._here.tokenise(texts, role)
@@ -119,8 +120,10 @@ class NodesEncoder(TextEncoder[TokenIds]):
         if self._crew is None:
             job = EncodingJob(self._open_encoder, self.backend, tuple(self._proof_texts))
             expected = {**deciding_facts(self._here), "backend": self.backend}
-            self._crew = Crew(self._connected(), job, expected, f"embedding with {self.name}", self.progress)
-            self._closing.callback(self._crew.close)
+            with self.stopwatch.part("load"):
+                self._crew = Crew(self._connected(), job, expected, f"embedding with {self.name}", self.progress)
+                self._closing.callback(self._crew.close)
+                self._crew.wait()
         return self._crew
 
     def _has_gpus(self) -> bool:
