@@ -50,6 +50,23 @@ def recallbench(
     `package` is the folder of another copy of the package, whose commands are forks of a process of their own.
     """
     words = list(map(str, arguments))
+    done = ended(words, cwd=cwd, env=env, program=program, typed=typed, package=package)
+    print(f"$ recallbench {' '.join(words)}\n{done.stdout}{done.stderr}[exit {done.returncode}]")
+    assert "Traceback" not in done.stderr
+    assert "defect of RecallBench" not in done.stderr
+    return done
+
+
+def ended(
+    words: list[str],
+    *,
+    cwd: Path,
+    env: dict[str, str] | None = None,
+    program: tuple[str, ...] = COMMAND,
+    typed: str = "",
+    package: Path | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end, however it ends."""
     copy = {"PYTHONPATH": str(package)} if package else {}
     alike = program == COMMAND or program[0] == "-c" or Path(program[0]).suffix == ".py"
     at_start = {name: value for name, value in (env or {}).items() if name.startswith(READ_AT_START)}
@@ -57,13 +74,8 @@ def recallbench(
     variables = environment(cwd, {**copy, **(env or {})})
     if forks:
         answer = outcome(_zygote(**copy), words, str(cwd.resolve()), variables, program=program, typed=typed)
-        done = subprocess.CompletedProcess(words, *answer)
-    else:
-        done = _started([*program, *words], cwd, variables, typed)
-    print(f"$ recallbench {' '.join(words)}\n{done.stdout}{done.stderr}[exit {done.returncode}]")
-    assert "Traceback" not in done.stderr
-    assert "defect of RecallBench" not in done.stderr
-    return done
+        return subprocess.CompletedProcess(words, *answer)
+    return _started([*program, *words], cwd, variables, typed)
 
 
 def _started(words: list[str], cwd: Path, env: dict[str, str], typed: str) -> subprocess.CompletedProcess[str]:

@@ -59,9 +59,9 @@ def corpus() -> Path | None:
     return None
 
 
-def peak(command: list[str], codes: tuple[int, ...] = (0,)) -> int:
+def peak(command: list[str], codes: tuple[int, ...] = (0,), cwd: Path | None = None) -> int:
     """Return the largest resident set of the process itself; a server it starts is not the harness."""
-    process = psutil.Popen(command, stdout=subprocess.DEVNULL, env=os.environ | {"PYTHONHASHSEED": "42"})
+    process = psutil.Popen(command, stdout=subprocess.DEVNULL, env=os.environ | {"PYTHONHASHSEED": "42"}, cwd=cwd)
     most, done = 0, threading.Event()
 
     def watch() -> None:

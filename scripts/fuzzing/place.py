@@ -11,9 +11,12 @@ from canary_sets import canary_set, production_log
 from fuzzing.trial import in_silence, run_words
 from golden.formats import INPUTS, RESULTS
 from labelled_sets import EXPECTING, SAYING, beir, jsonl
+from pack_makers import EMBEDDER, write_encoder
 from recallbench.corpora.registry import write_miniature
 
 ROOT = Path(__file__).resolve().parents[2]
+SLOW = shutil.ignore_patterns("hybrid-rerank*", "store-rerank*", "rerank-after*")
+"""Their dry runs read hundreds of pairs for seconds; lexical-rerank.toml has the same stage."""
 CORPORA = ("locomo", "longmemeval", "realtalk", "realtalk-turns", "realmem", "beam-100k")
 SWEEP = """
 [run]
@@ -60,6 +63,7 @@ allow-deviation = ["dataset"]
 [set]
 """
 QUIET = ("--quiet",)
+PACK = "packs/plain.safetensors"
 FEW = ("canary-locomo", "--limit", "6")
 MADE: tuple[tuple[str, ...], ...] = (
     ("keys", "safe/key"),
@@ -71,6 +75,8 @@ MADE: tuple[tuple[str, ...], ...] = (
     ("evaluate", "big", "--store", "bm25", "--folder", "base", *QUIET),
     ("canary", "big", "--n", "100", "--log", "log.jsonl", "--result", "base", "--folder", "few"),
     ("sample", "log.jsonl", "--n", "10", "--save", "sample.jsonl"),
+    ("vectors", "pack", "plain", "--embedder", EMBEDDER, "--maker", "Ann", "--save", PACK, *QUIET),
+    ("attest", PACK, "--key", "safe/key", *QUIET),
 )
 
 
@@ -83,7 +89,7 @@ def make(place: Path) -> list[str]:
     (place / "corpora").mkdir()
     for name in CORPORA:
         write_miniature(name, place / "corpora" / (f"{name}.json" if name in CORPORA[:2] else name))
-    shutil.copytree(ROOT / "examples" / "pipelines", place / "examples" / "pipelines")
+    shutil.copytree(ROOT / "examples" / "pipelines", place / "examples" / "pipelines", ignore=SLOW)
     texts = {"pipeline.toml": PIPELINE, "sweep.toml": SWEEP, "prices.toml": PRICES, "settings.toml": SETTINGS}
     for name, text in texts.items():
         (place / name).write_text(text, "utf-8")
@@ -100,6 +106,8 @@ def make(place: Path) -> list[str]:
     _vectors(place / "vectors")
     _model(place / "model")
     (place / "safe").mkdir()
+    (place / "packs").mkdir()
+    write_encoder(place)
     failed = []
     for words in MADE:
         code, told = in_silence(lambda words=words: run_words(words))  # type: ignore[misc]

@@ -6,7 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzzing.reading import attested, corpus, hub_file, kept_answers, manifest_renewed, model_settings, vectors
+from fuzzing.reading import (
+    attested,
+    corpus,
+    hub_file,
+    kept_answers,
+    manifest_renewed,
+    model_settings,
+    pack_renewed,
+    vectors,
+)
 
 Words = tuple[str, ...]
 Work = Callable[[Path], int]
@@ -52,6 +61,9 @@ LOOKS: tuple[Words, ...] = (
     PROMETHEUS,
     SITE,
 )
+PACK = "packs/plain.safetensors"
+SIGNED = ("--key", "safe/key.pub", "--corpus-file", "plain")
+KEPT = ("--cache-dir", "out/cache")
 RANKED = ("--gold", "files/gold.json")
 OWN = ("--store", "bm25", *OUT)
 DRY = ("--dry-run", "--quiet")
@@ -189,6 +201,16 @@ READERS: tuple[Reader, ...] = (
         ),
     ),
     Reader("vectors", ("vectors/*",), (vectors,)),
+    Reader(
+        "packs",
+        ("packs/*",),
+        (
+            ("vectors", "verify", PACK, *SIGNED),
+            ("vectors", "use", PACK, *SIGNED, *KEPT),
+            ("vectors", "use", PACK, *KEPT),
+        ),
+        pack_renewed,
+    ),
     Reader("answers-of-sweeps", ("cache-of-sweep/**/*.gz", "archives/answers.gz", "archives/bomb.gz"), (kept_answers,)),
     Reader("model-folders", ("model/**/*",), (model_settings,)),
 )

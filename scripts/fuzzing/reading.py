@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
 from fuzzing.trial import run_words
@@ -36,6 +38,21 @@ def manifest_renewed(file: Path) -> None:
     manifest = file.parent / NAME
     if file != manifest and manifest.is_file():
         manifest.write_text(build(file.parent))
+
+
+def pack_renewed(file: Path) -> None:
+    """Let a pack's header hold its changed manifest and tensors, as whoever makes one to deceive would."""
+    from recallbench.embedding.packs.layout import header_of, tensors_of
+    from recallbench.embedding.packs.manifest import PackManifest, TensorHashes
+
+    body = file.read_bytes()
+    end = 8 + int.from_bytes(body[:8], "little")
+    with suppress(ValueError, KeyError, TypeError):
+        manifest = PackManifest.model_validate_json(json.loads(body[8:end])["__metadata__"]["recallbench"])
+        tensors = tensors_of(manifest.texts, manifest.dims)
+        hashes = {tensor.name: sha256(body[end + tensor.start : end + tensor.end]).hexdigest() for tensor in tensors}
+        renewed = manifest.model_copy(update={"tensors": TensorHashes(**hashes)})
+        file.write_bytes(header_of(renewed) + body[end:])
 
 
 def attested(file: Path) -> int:

@@ -99,7 +99,7 @@ def document(path: Path) -> bytes:
             before = state(path)
             if before[0] > LARGEST_DOCUMENT:
                 raise _refusal(path, f"at most {LARGEST_DOCUMENT:,} bytes", f"{before[0]:,}")
-            content = file.read(LARGEST_DOCUMENT + 1)
+            content = file.read(before[0] + 1)
             _refuse_change(path, before, os.fstat(file.fileno()))
     except OSError as error:
         raise _unreadable(path, error) from None

@@ -203,6 +203,13 @@ def test_an_encoder_that_was_changed_since_embeds_for_itself(maker: Path, user: 
     assert document(user / "r", "environment")["embedding"]["computed"] == 261
 
 
+def test_a_pack_is_of_a_whole_corpus(tmp_path: Path) -> None:
+    """Of a part, `verify` could not tell which texts it should hold."""
+    done = recallbench("vectors", "pack", "canary-locomo", "--limit", "3", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "No such option '--limit'" in done.stderr
+
+
 def test_vectors_that_are_not_the_encoders_are_refused(maker: Path, tmp_path: Path) -> None:
     """A pack may be whole and yet a lie: only the weights tell."""
     liar, user = tmp_path / "liar", tmp_path / "user"

@@ -198,7 +198,7 @@ READERS: dict[str, Reader] = {
     "docs/corpora.md": Reader(prepare=scripts, settings=FEW),
     "docs/encoders.md": Reader(settings=FEW),
     "docs/figures.md": Reader(settings=FEW, marked=True),
-    "docs/latency.md": Reader(settings={"RECALLBENCH_SECONDS": "1"}, marked=True),
+    "docs/latency.md": Reader(settings={"RECALLBENCH_SECONDS": ".3"}, marked=True),
     "docs/matrix.md": Reader(prepare=my_set, settings=FEW, marked=True),
 }
 """Those who need more than an empty folder."""

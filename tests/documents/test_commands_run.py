@@ -16,6 +16,7 @@ from documents.left_out import (
     MIRRORED,
     NETWORK,
     PGMNEMO,
+    SHORTER,
     as_executed,
     reason,
 )
@@ -133,6 +134,8 @@ def test_what_is_left_out_is_there_and_nothing_more() -> None:
         assert any(re.fullmatch(pattern, line.command) for line in only), f"{pattern} is in no document"
     for pattern in LIMITED:
         assert any(re.fullmatch(pattern, line.command) for line in every), f"{pattern} is in no document"
+    for words in SHORTER:
+        assert any(words in line.command for line in every), f"{words} is in no document"
     left = [line for line in every if reason(line) and line.program in ("recallbench", "measure")]
     assert len(left) < 0.25 * len(every)
     for test in ELSEWHERE.values():

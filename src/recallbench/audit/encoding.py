@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from recallbench.embedding.fingerprint import is_one_sided
 from recallbench.results.dataset import Texts
 
@@ -22,4 +24,4 @@ def distinct_texts(texts: Texts, fingerprint: Mapping[str, str]) -> int:
     """Count the texts an encoder embeds. Equal texts count once, unless it treats questions otherwise."""
     if not is_one_sided(fingerprint):
         return len(texts.passages) + len(texts.queries)
-    return len(texts.passages | texts.queries)
+    return len(np.union1d(texts.passages, texts.queries))

@@ -27,8 +27,8 @@ from recallbench.results.kept import placed_ranking, stated_question
 from recallbench.results.metrics import HubPart, Metrics
 from recallbench.results.result import Result
 from recallbench.results.retrievals import CONTROL_RUN, NAMES, STATIC_RUN, read_document_names
-from recallbench.results.rows import HitRow, Row
-from recallbench.results.trec import read_run
+from recallbench.results.rows import AnyHit, Row
+from recallbench.results.trec import KeptHits, read_kept_run
 from recallbench.retrieval.pipeline.pipeline import pipeline_words
 from recallbench.retrieval.ranking import Ranking
 from recallbench.retrieval.record import Calls, Retrieval
@@ -36,7 +36,7 @@ from recallbench.scoring.editions import EDITIONS
 from recallbench.stores.bm25 import BM25Store
 
 T = TypeVar("T")
-Run = dict[str, list[tuple[str, float]]]
+Run = dict[str, KeptHits]
 """Ids and scores by question."""
 
 
@@ -181,7 +181,7 @@ class AuditSubject:
 
         def read() -> Run:
             hashed = sha256()
-            run = read_run(path, watch=hashed.update)
+            run = read_kept_run(path, watch=hashed.update)
             if hashed.hexdigest() != stated:  # nobody else is to be given what these bytes are not
                 raise InputError(
                     f"{CONTROL_RUN} changed while it was read",
@@ -195,7 +195,7 @@ class AuditSubject:
     @_CachedOutcome
     def static(self) -> Run | None:
         """The run of the static control, as its file has it; None where the result states none."""
-        return None if self.metrics.control_static is None else read_run(self.folder / STATIC_RUN)
+        return None if self.metrics.control_static is None else read_kept_run(self.folder / STATIC_RUN)
 
     @cached_property
     def has_dataset(self) -> bool:
@@ -231,7 +231,7 @@ class AuditSubject:
         sized = list(zip(self.questions, self.candidates, strict=True))
         static = self.static
 
-        def ranking_of(question: Question, size: int, hits: Sequence[HitRow]) -> Ranking:
+        def ranking_of(question: Question, size: int, hits: Sequence[AnyHit]) -> Ranking:
             return placed_ranking(question, size, [(hit.id, hit.score) for hit in hits])
 
         def placed(run: Run) -> list[Ranking]:

@@ -12,6 +12,7 @@ import click
 
 from recallbench.cli.command import ALIAS, PATH, Declaration, Whole, argument, choice, flag, of_store, option
 from recallbench.cli.engine_options import take_engine
+from recallbench.cli.server_option import DSN
 from recallbench.cli.settings_file import read_settings
 from recallbench.corpora.labelled_sets import options as labelled_options
 from recallbench.corpora.matching import options as matching_options
@@ -80,7 +81,6 @@ STORES = option(
     "for several, a result each [default: pgmnemo where the server has it, else pgvector].",
     multiple=True,
 )
-DSN = option("dsn", "The Postgres server to measure [default: $PGMNEMO_DSN, else an embedded one].")
 EMBEDDER = option(
     "embedder",
     "The encoder: a name, path:DIR, hub:OWNER/NAME@REVISION, python:module:function, or https://host/v1#MODEL "

@@ -22,6 +22,7 @@ from recallbench.embedding.spot_check import CachedText, SpotCheck, difference_f
 from recallbench.embedding.text_encoder import TextEncoder
 from recallbench.embedding.vector_cache import RowState, VectorCache
 from recallbench.errors import InputError, RecallBenchError
+from recallbench.key_numbers import KeyNumbers
 from recallbench.progress import Advance, Progress
 
 STAGES: Mapping[Role, str] = {"passage": "embedding passages", "query": "embedding queries"}
@@ -85,7 +86,7 @@ class CachedEmbedder:
         self._vector_cache: VectorCache | None = None
         self._key_note = ""
         self._proof_texts = ProofTexts()
-        self._tokens: dict[bytes, int] = {}
+        self._tokens = KeyNumbers()
         """The number of tokens, before any cut, of every distinct text of this run that has its vector."""
         self._shown: dict[Role, ShownTexts] = {}
         self._computed = 0
@@ -179,7 +180,7 @@ class CachedEmbedder:
         keys = [self._key(text, role, position) for position, text in enumerate(texts)]
         rows = self._usable_rows(keys)
         # Rows that replaced accepted ones count as never checked.
-        if len(rows) < len(keys) or not self._tokens.keys() >= set(keys):
+        if len(rows) < len(keys) or not all(key in self._tokens for key in keys):
             self.ensure(texts, role)
             rows = self._usable_rows(keys)
         if len(rows) < len(keys):
@@ -216,6 +217,7 @@ class CachedEmbedder:
     def report(self) -> EmbeddingReport:
         """Return the vectors' origin so far."""
         encoder, cache, limit = self._encoder, self._vector_cache, self.max_tokens
+        tokens = self._tokens.numbers()
         notes = list(encoder.notes)
         if self._key_note:
             notes.append(self._key_note)
@@ -228,11 +230,11 @@ class CachedEmbedder:
             proof=encoder.proof_status,
             worst_cosine=encoder.worst_cosine,
             proof_texts=encoder.proof_texts,
-            distinct=len(self._tokens),
+            distinct=len(tokens),
             computed=self._computed,
             reused=self._reused,
-            tokens=sum(self._tokens.values()),
-            truncated=0 if limit is None else sum(tokens > limit for tokens in self._tokens.values()),
+            tokens=int(tokens.sum(dtype=np.int64)),
+            truncated=0 if limit is None else int(np.count_nonzero(tokens > limit)),
             seconds=dict(encoder.stopwatch.seconds),
             notes=tuple(notes),
             foreign=self._foreign,
@@ -289,7 +291,7 @@ class CachedEmbedder:
         if self._used is not None:
             # What was computed beside the pack stands behind it.
             self._packed += sum(row < self._used.manifest.texts for row in new)
-        self._tokens.update(zip(rows, self._cache.tokens(list(rows.values())).tolist(), strict=True))
+        self._tokens.update(list(rows), self._cache.tokens(list(rows.values())).tolist())
 
     def _recheck(self, state: RowState, check: SpotCheck, role: Role) -> None:
         """Embed the drawn texts again, and accept the rows of the draw where they agree; else raise InputError."""
@@ -318,7 +320,7 @@ class CachedEmbedder:
             self._cache.computation = self._encoder.computation
             keys, tokens = [pending.key for pending in batch], [pending.tokens for pending in batch]
             self._cache.append(keys, tokens, [pending.cut for pending in batch], vectors)
-            self._tokens.update(zip(keys, tokens, strict=True))
+            self._tokens.update(keys, tokens)
             self._computed += len(batch)
             advance(len(batch))
 

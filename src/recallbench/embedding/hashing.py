@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from recallbench.embedding.embedder import EmbeddingReport, Embeddings
 from recallbench.embedding.encoders import Role
 from recallbench.embedding.fingerprint import fingerprint_digest
+from recallbench.key_numbers import KeyNumbers
 
 DIMS = 256
 MAX_TOKENS = 512
@@ -26,8 +28,7 @@ class HashEmbedder:
     pack = None
 
     def __init__(self) -> None:
-        self._seen: dict[str, int] = {}
-        self._places: dict[str, tuple[int, float]] = {}
+        self._seen = KeyNumbers()
 
     @property
     def fingerprint(self) -> Mapping[str, str]:
@@ -47,7 +48,7 @@ class HashEmbedder:
 
     def ensure(self, texts: Iterable[str], role: Role, *, total: int | None = None) -> None:
         for text in texts:
-            self._seen[hashlib.sha256(text.encode()).hexdigest()] = len(WORD.findall(text))
+            self._seen.update([hashlib.sha256(text.encode()).digest()], [len(WORD.findall(text))])
 
     def reuse(self, texts: Sequence[str], role: Role) -> bool:
         return False
@@ -60,7 +61,7 @@ class HashEmbedder:
             words = list(WORD.finditer(text))
             seen = words[:MAX_TOKENS]
             for word in seen:
-                place, sign = self._place(word.group().lower())
+                place, sign = _place(word.group().lower())
                 vectors[row, place] += sign
             length = float(np.linalg.norm(vectors[row]))
             if length == 0.0:
@@ -76,7 +77,7 @@ class HashEmbedder:
         return self.lookup(texts, role)
 
     def report(self) -> EmbeddingReport:
-        lengths = self._seen.values()
+        lengths = self._seen.numbers()
         return EmbeddingReport(
             encoder="hash",
             backend="numpy/cpu",
@@ -84,18 +85,18 @@ class HashEmbedder:
             proof="not needed",
             worst_cosine=None,
             proof_texts=0,
-            distinct=len(self._seen),
-            computed=len(self._seen),
+            distinct=len(lengths),
+            computed=len(lengths),
             reused=0,
-            tokens=sum(lengths),
-            truncated=sum(length > MAX_TOKENS for length in lengths),
+            tokens=int(lengths.sum(dtype=np.int64)),
+            truncated=int(np.count_nonzero(lengths > MAX_TOKENS)),
         )
 
     def close(self) -> None:
         return None
 
-    def _place(self, word: str) -> tuple[int, float]:
-        if word not in self._places:
-            digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-            self._places[word] = int.from_bytes(digest[:4], "little") % DIMS, 1.0 if digest[4] & 1 else -1.0
-        return self._places[word]
+
+@lru_cache(maxsize=1 << 16)
+def _place(word: str) -> tuple[int, float]:
+    digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest[:4], "little") % DIMS, 1.0 if digest[4] & 1 else -1.0

@@ -34,12 +34,15 @@ from recallbench.embedding.cache_files import open_cache_file, read_at, write_at
 from recallbench.embedding.embedder import Counts, Matrix
 from recallbench.embedding.own_key import SEAL_LENGTH, Seal
 from recallbench.errors import RecallBenchError
+from recallbench.key_numbers import KeyNumbers
 from recallbench.whole_file import write_errors, write_whole
 
 RECORD = np.dtype([("key", "V32"), ("tokens", "<i4"), ("cut", "<i4"), ("crc", "<u4")])
 KEY_BYTES = 32
 HEAD_BYTES = RECORD.itemsize - 4
 UNRECORDED = "versions not recorded"
+AT_ONCE = 16_384
+"""Records that are read at a time."""
 RELEASE_AFTER = 32 << 20
 """Mapped bytes read after which the pages are given back, so that a large cache doesn't count as the run's memory."""
 
@@ -70,7 +73,7 @@ class VectorCache:
         self._seal = seal
         self.computation = computation
         """What the rows appended from now on are computed with; empty where that is written down already."""
-        self._rows: dict[bytes, int] = {}
+        self._rows = KeyNumbers()
         self._records = np.zeros(0, RECORD)
         self._count = 0
         self._states = bytearray()
@@ -109,14 +112,19 @@ class VectorCache:
             self._read_appended()
 
     def _read_appended(self) -> None:
-        count, start = self._complete_rows(), self._count * RECORD.itemsize
-        tail = np.frombuffer(read_at(self._index, start, count * RECORD.itemsize - start), RECORD)
-        self._index_rows(tail, read_at(self._sealed, self._count * SEAL_LENGTH, len(tail) * SEAL_LENGTH))
+        count = self._complete_rows()
+        self._make_room(count)
+        while self._count < count:
+            rows = min(count - self._count, AT_ONCE)
+            tail = np.frombuffer(read_at(self._index, self._count * RECORD.itemsize, rows * RECORD.itemsize), RECORD)
+            self._index_rows(tail, read_at(self._sealed, self._count * SEAL_LENGTH, rows * SEAL_LENGTH))
 
     def row(self, key: bytes) -> int | None:
         """Return the row of this key, own or foreign, verified; None if there is none or it is damaged."""
         row = self._rows.get(key)
-        if row is None or self._states[row]:
+        if row is None or self._records["key"][row].tobytes() != key:
+            return None
+        if self._states[row]:
             return row
         head, vector = self._records[row].tobytes(), self._map_vectors()[row].tobytes()
         seal = self._seal.of(head[:HEAD_BYTES], vector)
@@ -124,7 +132,7 @@ class VectorCache:
         own = hmac.compare_digest(seal, bytes(self._seals[place]))
         # A right seal says all that a checksum says.
         if not own and _checksum(head[:HEAD_BYTES], vector) != int(self._records[row]["crc"]):
-            del self._rows[key]
+            self._rows.remove(key)
             self.corrupt += 1
             return None
         self._states[row] = RowState.OWN if own else RowState.FOREIGN
@@ -233,16 +241,22 @@ class VectorCache:
             raise self._changed_error(f"{count} of {self._count} rows")
         return count
 
-    def _index_rows(self, records: npt.NDArray[np.void], seals: bytes) -> None:
-        if self._count + len(records) > len(self._records):
-            grown = np.zeros(max(1024, 2 * (self._count + len(records))), RECORD)
+    def _make_room(self, rows: int) -> None:
+        if rows > len(self._records):
+            grown = np.zeros(max(1024, rows), RECORD)
             grown[: self._count] = self._records[: self._count]
             self._records = grown
+
+    def _index_rows(self, records: npt.NDArray[np.void], seals: bytes) -> None:
+        if self._count + len(records) > len(self._records):
+            self._make_room((self._count + len(records)) * 5 // 4)
         self._records[self._count : self._count + len(records)] = records
-        keys = records["key"].tobytes()
-        for i in range(len(records)):
-            # The last record of a key wins: it is there because an earlier one was found damaged, or was foreign.
-            self._rows[keys[i * KEY_BYTES : (i + 1) * KEY_BYTES]] = self._count + i
+        # The last record of a key wins: it is there because an earlier one was found damaged, or was foreign.
+        if len(records) < AT_ONCE:
+            self._rows.update([key.tobytes() for key in records["key"]], range(self._count, self._count + len(records)))
+        else:
+            beginnings = np.ascontiguousarray(records["key"]).view("<u8").reshape(len(records), -1)[:, 0]
+            self._rows.update_many(beginnings, self._count)
         self._count += len(records)
         self._states.extend(bytes(len(records)))
         # Whoever has sealed no row behind these has a shorter file.

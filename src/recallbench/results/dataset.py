@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from recallbench.corpora.labelled_sets.set_name import is_set_name
+import numpy as np
+import numpy.typing as npt
+
 from recallbench.corpora.pooled import SCOPE
 from recallbench.corpora.records import Corpus, Haystack, Question, Survey
 from recallbench.corpora.registry import open_corpus
 from recallbench.corpora.stream import sha256_of
 from recallbench.errors import InputError, RecallBenchError
+from recallbench.escaping.sheet import column
 from recallbench.progress import Progress
 from recallbench.protocol.rules import Rules
 from recallbench.results.metrics import Metrics
 from recallbench.results.retrievals import document_names
+from recallbench.results.rows import stated_place
 from recallbench.retrieval.selection import select_haystacks
 from recallbench.scoring.editions import EDITIONS
 
@@ -34,29 +39,68 @@ class Dataset:
     """How many segments the store holds."""
     gold_turns: int
     """Turns of these segments that are labelled as evidence."""
-    names: str
-    """The names of a labelled set's documents, as `documents.tsv` has them."""
-    bare_names: str
-    """The same without escapes, as releases of the first edition wrote it."""
-    digests: Mapping[str, bytes]
-    """By segment id, the digest of its text."""
+    named: Callable[[], Iterator[Haystack]]
+    """The haystacks that these segments are of, read once more."""
+    digests: Digests
+    """Those of the segments' texts."""
     texts: Texts
+
+    def names(self, escape: Callable[[str], str] = column) -> Iterator[str]:
+        """Yield the names of a labelled set's documents, as `documents.tsv` has them; releases of the first edition
+        wrote them without escapes."""
+        return document_names(self.named(), escape)
 
 
 class Texts(NamedTuple):
     """The texts that an encoder embeds for a run."""
 
-    passages: frozenset[bytes]
-    """Digests of the segments' texts."""
-    queries: frozenset[bytes]
+    passages: npt.NDArray[np.bytes_]
+    """Digests of the segments' distinct texts."""
+    queries: npt.NDArray[np.bytes_]
     passage_characters: int
     """Characters of all segments, repeated texts included."""
     query_characters: int
 
 
+class Digests:
+    """The digests of the texts of a corpus, by the ids of its segments."""
+
+    def __init__(self) -> None:
+        self._all = bytearray()
+        self._scopes: dict[str, range] = {}
+        """Of each scope, the places of its segments among all."""
+
+    def add(self, scope: str, texts: Iterable[str]) -> None:
+        """Add the next segments of a scope; those of one scope follow each other."""
+        first = self._scopes.get(scope, range(len(self._all) // DIGEST_BYTES, 0)).start
+        for text in texts:
+            self._all += digest(text)
+        self._scopes[scope] = range(first, len(self._all) // DIGEST_BYTES)
+
+    def get(self, id: str) -> bytes | None:
+        """Return the digest of the text of a segment; None where none was added under that id."""
+        scope, place = stated_place(id) or ("", 0)
+        within = self._scopes.get(scope, range(0))
+        if place >= len(within):
+            return None
+        start = within[place] * DIGEST_BYTES
+        return bytes(self._all[start : start + DIGEST_BYTES])
+
+    def distinct(self, count: int) -> npt.NDArray[np.bytes_]:
+        """Return the distinct digests of the first `count` segments."""
+        return _distinct(self._all[: count * DIGEST_BYTES])
+
+
+def _distinct(digests: bytes | bytearray) -> npt.NDArray[np.bytes_]:
+    return np.unique(np.frombuffer(digests, f"S{DIGEST_BYTES}"))
+
+
+DIGEST_BYTES = 16
+
+
 def digest(text: str) -> bytes:
     """Return a hash of a text."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()
 
 
 def read_dataset(
@@ -73,48 +117,78 @@ def read_dataset(
     is called as among those `asked`, of which earlier releases made up the ids.
     """
     corpus = _open_measured(metrics, rules, files, environ)
-    haystacks: list[Haystack] = []
-    digests: dict[str, bytes] = {}
-    lengths: dict[str, int] = {}
-    own = metrics.retrieval.scope == "own"
+    reading = _Reading(metrics, asked)
 
     def add_haystack(haystack: Haystack) -> None:
-        for segment in haystack.segments:
-            id = segment.id if own else f"{SCOPE}/{len(digests)}"
-            digests[id], lengths[id] = digest(segment.text), len(segment.text)
-        # Kept without texts, which take up to 277 MB.
-        haystacks.append(
-            replace(
-                haystack,
-                segments=tuple(replace(s, text="") for s in haystack.segments),
-                questions=tuple(_as_asked(question, asked) for question in haystack.questions),
-            )
-        )
+        reading.add(haystack)
         advance(len(haystack.segments))
 
     with progress.stage("reading the dataset", metrics.corpus.segments, "segments") as advance:
         survey = corpus.survey(add_haystack)
-    selected = list(selected_haystacks(haystacks, metrics))
-    questions = tuple(question for haystack in selected for question in haystack.questions)
-    labelled = is_set_name(metrics.corpus.name)
-    ids = [segment.id for haystack in selected for segment in haystack.segments]
+    reading.end()
+    questions = tuple(reading.questions)
     return Dataset(
         corpus,
         survey,
         questions,
-        tuple(q.candidates(len(haystack.segments)) for haystack in selected for q in haystack.questions),
-        len(ids),
-        sum(len(segment.gold_turns) for haystack in selected for segment in haystack.segments),
-        "".join(document_names(selected)) if labelled else "",
-        "".join(document_names(selected, str)) if labelled else "",
-        digests,
+        tuple(reading.candidates),
+        reading.segments,
+        reading.gold_turns,
+        lambda: selected_haystacks(corpus.haystacks(), metrics),
+        reading.digests,
         Texts(
-            frozenset(digests[id] for id in ids),
-            frozenset(digest(question.text) for question in questions),
-            sum(lengths[id] for id in ids),
+            reading.digests.distinct(reading.segments),
+            _distinct(b"".join(digest(question.text) for question in questions)),
+            sum(reading.lengths[: reading.segments]),
             sum(len(question.text) for question in questions),
         ),
     )
+
+
+class _Reading:
+    """What is noted of haystacks, one after the other, so that no text of them is held."""
+
+    def __init__(self, metrics: Metrics, asked: Collection[str]) -> None:
+        self._metrics = metrics
+        self._asked = asked
+        self._left = metrics.retrieval.limit
+        self._own = metrics.retrieval.scope == "own"
+        self._pooled: list[Haystack] = []
+        """Where all of them are pooled: a corpus of a few hundred sessions."""
+        self.digests = Digests()
+        self.lengths = array("q")
+        """Characters of each text."""
+        self.questions: list[Question] = []
+        self.candidates: list[int] = []
+        self.segments = 0
+        """How many are in the store; a limit leaves out the last ones."""
+        self.gold_turns = 0
+
+    def add(self, haystack: Haystack) -> None:
+        self.digests.add(haystack.scope if self._own else SCOPE, [segment.text for segment in haystack.segments])
+        self.lengths.extend(len(segment.text) for segment in haystack.segments)
+        haystack = replace(
+            haystack, questions=tuple(_as_asked(question, self._asked) for question in haystack.questions)
+        )
+        if not self._own:
+            self._pooled.append(replace(haystack, segments=tuple(replace(s, text="") for s in haystack.segments)))
+            return
+        for selected in _selected([haystack], self._metrics, self._left):
+            self._note(selected)
+            if self._left is not None:
+                self._left -= len(selected.questions)
+
+    def end(self) -> None:
+        """Note what could only be selected once all of it was there."""
+        if self._pooled:
+            for selected in _selected(self._pooled, self._metrics, self._left):
+                self._note(selected)
+
+    def _note(self, selected: Haystack) -> None:
+        self.questions += selected.questions
+        self.candidates += [question.candidates(len(selected.segments)) for question in selected.questions]
+        self.segments += len(selected.segments)
+        self.gold_turns += sum(len(segment.gold_turns) for segment in selected.segments)
 
 
 def _as_asked(question: Question, asked: Collection[str]) -> Question:
@@ -155,10 +229,14 @@ def _open_measured(metrics: Metrics, rules: Rules, files: Sequence[Path], enviro
 
 def selected_haystacks(haystacks: Iterable[Haystack], metrics: Metrics) -> Iterator[Haystack]:
     """Return the haystacks as a run of the stated scope and limit gives them to a store."""
+    return _selected(haystacks, metrics, metrics.retrieval.limit)
+
+
+def _selected(haystacks: Iterable[Haystack], metrics: Metrics, limit: int | None) -> Iterator[Haystack]:
     return select_haystacks(
         haystacks,
         pool=metrics.retrieval.scope == "pooled",
-        limit=metrics.retrieval.limit,
+        limit=limit,
         ignore_time=metrics.time is not None and metrics.time.way == "ignored",
     )
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from operator import eq
 from pathlib import Path
+from typing import overload
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from recallbench.errors import InputError
 from recallbench.results.folder import not_a_result
 from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
 from recallbench.results.retrievals import NAMES, read_document_names
-from recallbench.results.rows import NAME, HitRow, Row, position_of
+from recallbench.results.rows import NAME, AnyHit, PlacedHits, Row, position_of
 from recallbench.scoring.estimate import estimates
 from recallbench.scoring.judgement import Bools, Floats, Judged, judge
 from recallbench.scoring.measures.measure import Measure
@@ -23,8 +25,33 @@ from recallbench.scoring.measures.registry import PRIMARY, parse
 _ROUNDING = 1e-9
 _REMEDY = "make the result again with `recallbench run`"
 
-Ids = tuple[tuple[str, ...], ...]
+Ids = Sequence[tuple[str, ...]]
 """By question, ids of segments."""
+
+
+class HitIds(Sequence[tuple[str, ...]]):
+    """The ids of each ranking, which are made when they are asked for: those of a large result take its memory."""
+
+    def __init__(self, rankings: Iterable[Sequence[AnyHit]]) -> None:
+        self._rankings = [hits if isinstance(hits, PlacedHits) else tuple(hit.id for hit in hits) for hits in rankings]
+
+    def __len__(self) -> int:
+        return len(self._rankings)
+
+    @overload
+    def __getitem__(self, question: int) -> tuple[str, ...]: ...
+    @overload
+    def __getitem__(self, question: slice) -> list[tuple[str, ...]]: ...
+    def __getitem__(self, question: int | slice) -> tuple[str, ...] | list[tuple[str, ...]]:
+        if isinstance(question, slice):
+            return list(self)[question]
+        hits = self._rankings[question]
+        return tuple(hit.id for hit in hits) if isinstance(hits, PlacedHits) else hits
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,11 +149,11 @@ def judge_rows(rows: Sequence[Row], metrics: Metrics, folder: Path) -> Rankings:
     stated, depths = _stated_figures(metrics, folder), metrics.retrieval.calls
     gold = [frozenset(_position(row, id) for id in row.gold) for row in rows]
     grades = [{_position(row, id): grade for id, grade in row.grades.items()} for row in rows]
-    calls = [[row.hits for row in rows]]
+    calls: list[list[Sequence[AnyHit]]] = [[row.hits for row in rows]]
     if len(depths) > 1:
         calls.insert(0, [row.hits_of_k_call or [] for row in rows])
 
-    def judged(call: Sequence[Sequence[HitRow]], depth: int) -> Judged:
+    def judged(call: Sequence[Sequence[AnyHit]], depth: int) -> Judged:
         ranked = [[_position(row, hit.id) for hit in hits] for row, hits in zip(rows, call, strict=True)]
         candidates, one_find = [row.candidates for row in rows], [row.one_find for row in rows]
         return judge(ranked, gold, candidates, depth, grades if any(grades) else None, one_find)
@@ -142,7 +169,7 @@ def judge_rows(rows: Sequence[Row], metrics: Metrics, folder: Path) -> Rankings:
         abstention=tuple(row.abstention for row in rows),
         first_scores=tuple(row.hits[0].score if row.hits else None for row in rows),
         gold_ids=tuple(tuple(row.gold) for row in rows),
-        hit_ids=tuple(tuple(tuple(hit.id for hit in hits) for hits in call) for call in calls),
+        hit_ids=tuple(HitIds(call) for call in calls),
         names=_names(rows, metrics, folder),
     )
     for measure, value in stated.items():
@@ -184,7 +211,7 @@ def _stated_figures(metrics: Metrics, folder: Path) -> dict[Measure, float | Non
     return figures
 
 
-def _check_ranks(calls: Sequence[Sequence[Sequence[HitRow]]], folder: Path) -> None:
+def _check_ranks(calls: Sequence[Sequence[Sequence[AnyHit]]], folder: Path) -> None:
     for call in calls:
         for number, hits in enumerate(call, 1):
             if any(hit.rank != rank for rank, hit in enumerate(hits, 1)):

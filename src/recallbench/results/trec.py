@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from array import array
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, overload
 
 import numpy as np
 
@@ -32,6 +33,67 @@ class Refused(dict[str, InputError]):
         self.setdefault(error.problem if question is None else question, error)
 
 
+class KeptHits(Sequence[tuple[str, float]]):
+    """Documents with their scores, in a fifth of the memory of a list of pairs."""
+
+    __slots__ = ("_documents", "_scores")
+
+    def __init__(self, hits: Sequence[tuple[str, float]]) -> None:
+        self._documents = " ".join(document for document, _ in hits)  # a name holds no blank
+        self._scores = array("d", (score for _, score in hits))
+
+    def __len__(self) -> int:
+        return len(self._scores)
+
+    def __iter__(self) -> Iterator[tuple[str, float]]:
+        return zip(self._documents.split(), self._scores, strict=True)
+
+    @overload
+    def __getitem__(self, place: int) -> tuple[str, float]: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[tuple[str, float]]: ...
+    def __getitem__(self, place: int | slice) -> tuple[str, float] | list[tuple[str, float]]:
+        return list(self)[place]
+
+
+class _Lines:
+    """The lines of one question; once another one's follow, they are kept in little memory."""
+
+    __slots__ = ("_apart", "_documents", "_open", "_ranks", "_scores")
+
+    def __init__(self) -> None:
+        self._apart = False
+        """Whether its lines are mixed with those of others: then it stays open, lest each line opens it again."""
+        self._open: dict[str, None] | None = {}
+        """The documents in order, while lines are added."""
+        self._documents = ""
+        self._scores = array("d")
+        self._ranks = array("i")
+
+    def close(self) -> None:
+        """Keep the lines for as long as none is added."""
+        if self._open is not None and not self._apart:
+            self._documents, self._open = " ".join(self._open), None
+
+    def opened(self) -> dict[str, None]:
+        """Return the documents that are there."""
+        if self._open is None:
+            self._open, self._documents, self._apart = dict.fromkeys(self._documents.split()), "", True
+        return self._open
+
+    def add(self, document: str, rank: int, score: float) -> None:
+        """Add a line, of a document that is not there."""
+        self.opened()[document] = None
+        self._scores.append(score)
+        self._ranks.append(rank)
+
+    def hits(self) -> list[tuple[str, float]]:
+        """Return them in ranking order."""
+        documents = self._documents.split() if self._open is None else list(self._open)
+        order = sorted(range(len(documents)), key=lambda place: (-self._scores[place], self._ranks[place]))
+        return [(documents[place], self._scores[place]) for place in order]
+
+
 def read_run(
     path: Path, refused: Refused | None = None, watch: Callable[[bytes], None] | None = None
 ) -> dict[str, list[tuple[str, float]]]:
@@ -41,22 +103,33 @@ def read_run(
     trec_eval's. A document twice for a question is refused. With `refused`, a question with a bad line is
     put there and left out here. `watch` is called with the bytes of each line.
     """
-    rankings: dict[str, list[tuple[float, int, str]]] = {}
-    seen: set[tuple[str, str]] = set()
+    return {question: lines.hits() for question, lines in _read_lines(path, refused, watch).items()}
+
+
+def read_kept_run(path: Path, watch: Callable[[bytes], None] | None = None) -> dict[str, KeptHits]:
+    """Return what `read_run` does, for whoever holds it for long."""
+    read = _read_lines(path, None, watch)
+    return {question: KeptHits(read[question].hits()) for question in read}
+
+
+def _read_lines(path: Path, refused: Refused | None, watch: Callable[[bytes], None] | None) -> dict[str, _Lines]:
+    questions: dict[str, _Lines] = {}
+    last = _Lines()
     for number, fields in _rows(path, 6, "question Q0 document rank score tag", refused, watch):
+        own = questions.get(fields[0])
         try:
-            question, document, rank, score = _hit(path, number, fields, seen)
+            question, document, rank, score = _hit(path, number, fields, () if own is None else own.opened())
         except InputError as error:
             if refused is None:
                 raise
             refused.setdefault(fields[0], error)
-        else:
-            rankings.setdefault(question, []).append((-score, rank, document))
-    return {
-        question: [(document, -score) for score, _, document in sorted(hits, key=lambda hit: hit[:2])]
-        for question, hits in rankings.items()
-        if not refused or question not in refused
-    }
+            continue
+        own = questions.setdefault(question, own or _Lines())
+        if own is not last:
+            last.close()
+            last = own
+        own.add(document, rank, score)
+    return {question: lines for question, lines in questions.items() if not refused or question not in refused}
 
 
 def in_order_of(ties: Ties, hits: Sequence[tuple[Id, float]]) -> list[tuple[Id, float]]:
@@ -75,16 +148,15 @@ def in_order_of(ties: Ties, hits: Sequence[tuple[Id, float]]) -> list[tuple[Id, 
     return [hit for _, hit in ranked]
 
 
-def _hit(path: Path, number: int, fields: list[str], seen: set[tuple[str, str]]) -> tuple[str, str, int, float]:
+def _hit(path: Path, number: int, fields: list[str], seen: Collection[str]) -> tuple[str, str, int, float]:
     question, _, document, rank, score, _ = fields
     value = finite_number(score)
     if value is None:
         raise _refusal(path, number, "a finite score in the fifth column", score)
     if not _WHOLE.fullmatch(rank) or int(rank) < 0:
         raise _refusal(path, number, "a rank, 0 or more, in the fourth column", rank)
-    if (question, document) in seen:
+    if document in seen:
         raise _refusal(path, number, f"each document once for {question}", f"{document} again")
-    seen.add((question, document))
     return question, document, int(rank), value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -132,7 +133,7 @@ def retrieve(
             result.questions.extend(questions)
             result.candidates += [request.candidates for request in requests]
             result.segments += scope.size
-            result.characters[haystack.scope] = [len(segment.text) for segment in haystack.segments]
+            result.characters[haystack.scope] = array("q", (len(segment.text) for segment in haystack.segments))
             for phase, each, rankings in controls:
                 with result.timings.phase(phase):
                     each.ingest(items, None)
@@ -348,7 +349,7 @@ def _note_stored(stored: dict[str, int], store: Store) -> None:
 
 def _note_tokens(counts: SegmentTokens, haystack: Haystack, embedded: Embeddings) -> None:
     cuts = embedded.cut.tolist()
-    counts.tokens += embedded.tokens.tolist()
+    counts.tokens.extend(embedded.tokens.tolist())
     for segment, cut in zip(haystack.segments, cuts, strict=True):
         counts.truncated.append(cut < len(segment.text))
         counts.gold_turn_starts += segment.gold_turns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -31,7 +32,7 @@ class Calls:
 class SegmentTokens:
     """The number of tokens of each segment, and where the encoder cut it."""
 
-    tokens: list[int] = field(default_factory=list)
+    tokens: array[int] = field(default_factory=lambda: array("q"))
     truncated: list[bool] = field(default_factory=list)
     gold_turn_starts: list[int] = field(default_factory=list)
     gold_turn_cuts: list[int] = field(default_factory=list)
@@ -56,7 +57,7 @@ class Retrieval:
     """The number of segments that the store was given."""
     failed: list[str] = field(default_factory=list)
     """Ids of the questions that the store failed on."""
-    characters: dict[str, list[int]] = field(default_factory=dict)
+    characters: dict[str, Sequence[int]] = field(default_factory=dict)
     """By scope, the length of each segment's text."""
     stored: dict[str, int] = field(default_factory=dict)
     """The bytes that the store said it held of all segments, by what they are; empty where it did not say."""

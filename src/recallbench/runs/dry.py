@@ -113,7 +113,7 @@ def dry_run(options: Options) -> DryRun:
             store="exact" if pipeline is None or pipeline.searches_store else None,
             embedder="hash",
             max_tokens=None,
-            dsn=None,
+            dsn=(),
             store_options={},
             out=None,
             folder=place / "result",

@@ -25,7 +25,8 @@ class Options:
     corpus: str
     version: str | None = None
     store: str | None = None
-    dsn: str | None = None
+    dsn: tuple[str, ...] = ()
+    """The Postgres servers to measure; over several, each haystack is on one of them."""
     embedder: str | None = None
     max_tokens: int | None = None
     """The user's own length for an encoder of one's own."""

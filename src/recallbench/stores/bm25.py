@@ -24,6 +24,8 @@ SETTINGS = {
     "bm25.stopwords": "none",
     "bm25.stemmer": "none",
 }
+CELLS = 1 << 20
+"""Weights of a word in an item in memory at a time: 8 MB in each of a few tables."""
 EVIDENCE = {"index": "bm25s, one per scope", "plan": "every item of the scope is scored"}
 
 
@@ -139,6 +141,9 @@ class _Scope:
             return [[] for _ in texts]
         # Without any word every item scores 0, as by one that no item has.
         query_words = [words_in(text) or [""] for text in texts]
+        return [hits for block in _blocks(query_words, until) for hits in self._search(block, k, until)]
+
+    def _search(self, query_words: Sequence[Sequence[str]], k: int, until: int) -> list[list[Hit]]:
         starts = np.cumsum([0, *map(len, query_words[:-1])])
         weights = self._counts.weights([word for words in query_words for word in words], until)
         # Each question's words are added one after the other, so a question scores alike alone and among others.
@@ -146,3 +151,14 @@ class _Scope:
         best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         rankings = zip(self._ids[best].tolist(), np.take_along_axis(scores, best, 1).tolist(), strict=True)
         return [list(map(tuple.__new__, repeat(Hit), zip(ids, values, strict=True))) for ids, values in rankings]
+
+
+def _blocks(query_words: Sequence[Sequence[str]], until: int) -> Iterator[Sequence[Sequence[str]]]:
+    """Yield questions together whose words have at most `CELLS` weights, or one question."""
+    first, words = 0, 0
+    for place, own in enumerate(query_words):
+        words += len(own)
+        if place > first and words * until > CELLS:
+            yield query_words[first:place]
+            first, words = place, len(own)
+    yield query_words[first:]

@@ -145,7 +145,7 @@ def _conditions(plan: Plan) -> tuple[str, str]:
     again = "one more filled store, asked once, then that often again in the same server without a change to it"
     if plan.replayed:
         again = ""
-    if plan.store == REFERENCE_STORE and plan.dsn is None:
+    if plan.store == REFERENCE_STORE and not plan.servers:
         cold = "each run starts a server of its own and fills it; the machine's cache of files is not emptied"
         return cold, again
     return (

@@ -11,6 +11,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from recallbench.errors import Blocked
+from recorded_progress import RecordedProgress
 from stores.pgmnemo.filled_pgmnemo import (
     ITEMS,
     QUERIES,
@@ -181,6 +182,24 @@ def test_a_cold_session_searches_as_the_warm_one_and_rows_still_go(standin: str)
                 while other.execute(count, (other.info.dbname,)).fetchone() != (2,):
                     assert time.monotonic() < deadline, "sessions were left open"
                     time.sleep(0.02)
+        assert lessons(dsn) == 0
+
+
+def test_a_holder_that_was_cut_off_while_another_searched_is_no_end_of_the_run(standin: str) -> None:
+    with database(standin, "2.0") as dsn:
+        with filled(dsn) as store:
+            store._progress = RecordedProgress()
+            assert store.chill() == ""
+            with psycopg.connect(dsn, autocommit=True) as other:
+                other.execute("SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory'")
+            assert len(list(store.search_many(QUERIES[:6], 10))) == 6
+        assert store._progress.notes == [
+            "its lessons stay on the server, since terminating connection due to administrator command; "
+            "the next run there removes them"
+        ]
+        assert lessons(dsn) == 34
+        with filled(dsn):
+            assert lessons(dsn) == 34
         assert lessons(dsn) == 0
 
 

@@ -13,6 +13,7 @@ import pytest
 from recallbench.errors import Blocked, InputError, UsageError
 from recallbench.stores.pgvector.pgvector import PgvectorStore
 from recallbench.stores.pgvector.weights import DEFAULT_WEIGHTS
+from recallbench.stores.postgres.tenancy import sweep
 from recallbench.stores.store import Item, Query
 from recorded_progress import RecordedProgress
 from stores.pgvector_corpus import DIMS, ITEMS, QUERIES, VECTORS, corpus
@@ -230,3 +231,44 @@ def test_another_caller_has_a_session_of_its_own_and_leaves_the_schema(filled, d
         handle.close()
         assert other.execute("SELECT count(*) FROM pg_namespace WHERE nspname = %s", (store.schema,)).fetchone() == (1,)
     assert list(store.search_many(QUERIES, 10)) == alone
+
+
+def test_a_holder_that_was_cut_off_while_another_searched_is_no_end_of_the_run(tcp_dsn: str) -> None:
+    # As a balancer does with a session that is idle for long: the one that searches lives, and removes the schema.
+    progress = RecordedProgress()
+    stores = [PgvectorStore(tcp_dsn, DEFAULT_WEIGHTS, progress) for _ in range(2)]
+    schemas = []
+    for store, both in zip(stores, (False, True), strict=True):
+        store.prepare(DIMS)
+        store.ingest(ITEMS, VECTORS)
+        store.ready()
+        store.chill()
+        schemas.append(store.schema)
+        ended = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
+        if both:
+            ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'recallbench'"
+        assert len(store.search(QUERIES[0], 50)) == 17
+        with psycopg.connect(tcp_dsn, autocommit=True) as other:
+            other.execute(ended)
+        store.close()
+    assert progress.notes == [
+        f"{schemas[1]} stays on the server, since terminating connection due to administrator command; "
+        "the next run there removes it"
+    ]
+    with psycopg.connect(tcp_dsn, autocommit=True) as other:
+        left = other.execute("SELECT nspname FROM pg_namespace WHERE nspname ~ '^recallbench_'").fetchall()
+        assert left == [(schemas[1],)]
+        assert sweep(other) == [schemas[1]]
+
+
+def test_no_session_is_ended_for_being_idle(tcp_dsn: str) -> None:
+    with psycopg.connect(tcp_dsn, autocommit=True) as other:
+        other.execute("ALTER ROLE recallbench SET idle_session_timeout = '50ms'")
+        try:
+            store = PgvectorStore(tcp_dsn)
+            store.prepare(DIMS)
+            time.sleep(0.2)
+            store.ingest(ITEMS, VECTORS)
+            store.close()
+        finally:
+            other.execute("ALTER ROLE recallbench RESET idle_session_timeout")

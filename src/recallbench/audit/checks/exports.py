@@ -1,7 +1,7 @@
 """The TREC files agree with the rows, and the lexical control ranks whole haystacks."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from recallbench.audit.difference import ROUNDING
 from recallbench.audit.examination import Examination, pass_unless
@@ -34,7 +34,7 @@ def run(subject: AuditSubject) -> Finding:
     lines = trec_run(
         retrieval.questions, retrieval.rankings, retrieval.calls.depth, run_tag(subject.metrics.store.name)
     )
-    return same_file(subject, "run.trec", "".join(lines))
+    return same_file(subject, "run.trec", lines)
 
 
 def qrels(subject: AuditSubject) -> Finding:
@@ -43,9 +43,9 @@ def qrels(subject: AuditSubject) -> Finding:
         return Finding(
             "fail", f"{GRADED} is {'missing' if graded else 'there'}, the set {'has' if graded else 'has no'} grades"
         )
-    if graded and (finding := same_file(subject, GRADED, "".join(trec_grades(subject.questions)))).status != "pass":
+    if graded and (finding := same_file(subject, GRADED, trec_grades(subject.questions))).status != "pass":
         return finding
-    return same_file(subject, "qrels.trec", "".join(trec_qrels(subject.questions)))
+    return same_file(subject, "qrels.trec", trec_qrels(subject.questions))
 
 
 def names(subject: AuditSubject) -> Finding:
@@ -54,9 +54,9 @@ def names(subject: AuditSubject) -> Finding:
         return Finding("fail", f"{NAMES} is {'missing' if labelled else 'there, and no labelled set was measured'}")
     if not labelled:
         return Finding("pass", "a registered corpus needs none")
-    if subject.metrics.statistics_edition == FIRST.number and _holds(subject, NAMES, subject.dataset.bare_names):
+    if subject.metrics.statistics_edition == FIRST.number and _holds(subject, NAMES, subject.dataset.names(str)):
         return Finding("pass", "the names of the set, as they are")
-    return same_file(subject, NAMES, subject.dataset.names)
+    return same_file(subject, NAMES, subject.dataset.names())
 
 
 def unlike_whole_haystacks(
@@ -89,7 +89,7 @@ def control(subject: AuditSubject) -> Finding:
     if problems:
         return pass_unless(problems, "")
     lines = trec_run(retrieval.questions, retrieval.control, retrieval.calls.depth, CONTROL_TAG)
-    return same_file(subject, CONTROL_RUN, "".join(lines))
+    return same_file(subject, CONTROL_RUN, lines)
 
 
 def control_again(subject: AuditSubject) -> Finding:
@@ -128,22 +128,23 @@ def _alike(score: float, other: float) -> bool:
     return math.isclose(score, other, rel_tol=ROUNDING, abs_tol=ROUNDING)
 
 
-def _holds(subject: AuditSubject, name: str, expected: str) -> bool:
+def _holds(subject: AuditSubject, name: str, expected: Iterable[str]) -> bool:
     """Return whether a file holds exactly this text, line ends included."""
-    return document(subject.folder / name) == expected.encode("utf-8", "surrogatepass")
+    return document(subject.folder / name) == "".join(expected).encode("utf-8", "surrogatepass")
 
 
-def same_file(subject: AuditSubject, name: str, expected: str) -> Finding:
-    """Return whether a file of the result holds exactly these lines."""
-    expected_lines = expected.removesuffix("\n").split("\n") if expected else []
+def same_file(subject: AuditSubject, name: str, expected: Iterable[str]) -> Finding:
+    """Return whether a file of the result holds exactly these lines; a piece of them ends where a line does."""
+    following = (line for piece in expected if piece for line in piece.removesuffix("\n").split("\n"))
     count = 0
     for number, line in lines(subject.folder / name):
         count = number
-        if number > len(expected_lines) or line != expected_lines[number - 1]:
-            should = expected_lines[number - 1] if number <= len(expected_lines) else "the end of the file"
-            raise InputError(f"{name}, line {number}", expected=should, found=line[:200])
-    if count != len(expected_lines):
-        return Finding("fail", f"{name} ends after line {count}, {len(expected_lines)} follow from the rows")
+        should = next(following, None)
+        if line != should:
+            wanted = "the end of the file" if should is None else should
+            raise InputError(f"{name}, line {number}", expected=wanted, found=line[:200])
+    if left := sum(1 for _ in following):
+        return Finding("fail", f"{name} ends after line {count}, {count + left} follow from the rows")
     return Finding("pass", f"{count} lines, as the rows and the gold give them")
 
 

@@ -1,14 +1,14 @@
 """Every ranking by itself: its ranks, scores, ids and length."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from recallbench.audit.declared import score_range
 from recallbench.audit.examination import CannotTell, Examination, pass_unless
 from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
-from recallbench.results.rows import HitRow, Row, position_of
+from recallbench.results.rows import AnyHit, Row, position_of
 
 ROUNDED = 1e-6
 """How far rounding may take a sum in single precision beyond its bound."""
@@ -120,7 +120,7 @@ def _failed(subject: AuditSubject) -> Iterator[str]:
         yield "the failed questions are not in the order of the questions, each once"
 
 
-def _calls(subject: AuditSubject) -> Iterator[tuple[Row, list[HitRow], int]]:
+def _calls(subject: AuditSubject) -> Iterator[tuple[Row, Sequence[AnyHit], int]]:
     """Yield each ranking of each row, with the depth that was asked for."""
     for row in subject.readable_rows:
         yield row, row.hits, subject.metrics.retrieval.depth
@@ -128,7 +128,7 @@ def _calls(subject: AuditSubject) -> Iterator[tuple[Row, list[HitRow], int]]:
             yield row, row.hits_of_k_call, subject.rules.default_k
 
 
-def _in_order(row: Row, upper: HitRow, lower: HitRow) -> bool:
+def _in_order(row: Row, upper: AnyHit, lower: AnyHit) -> bool:
     first, second = (position_of(hit.id, row.scope, row.candidates) for hit in (upper, lower))
     return first is None or second is None or first <= second
 

@@ -33,7 +33,7 @@ def run(subject: AuditSubject) -> Finding:
     return same_file(
         subject,
         STATIC_RUN,
-        "".join(trec_run(retrieval.questions, retrieval.static or (), retrieval.calls.depth, STATIC_TAG)),
+        trec_run(retrieval.questions, retrieval.static or (), retrieval.calls.depth, STATIC_TAG),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, argument, command
 from recallbench.cli.printing import show
+from recallbench.cli.server_option import DSN
 from recallbench.escaping import shell
 from recallbench.reports.printing.printed import Format, Printed
 from recallbench.reports.table import Part, Table
@@ -18,7 +19,7 @@ AT_ONCE = "recallbench run canary-locomo --store bm25, which needs none of it"
     argument("corpora", "Corpora to ask about [default: locomo and longmemeval].", nargs=-1, metavar="[CORPUS...]"),
     options.VERSION,
     options.STORE,
-    options.DSN,
+    DSN,
     options.EMBEDDER,
     options.MAX_TOKENS,
     *options.of_stores(),

@@ -59,7 +59,7 @@ CHECKING = (
     options.BACKEND,
     *options.of_corpus(*matching_options.OPTIONS, *labelled_options.OPTIONS),
     options.RANDOM_MATCHES,
-    *options.CORPUS,
+    *options.OWN_CORPUS,
     option("maker", "Who makes it, as every result over it will say [default: your name on this machine]."),
     option("save", "The file to write; it must not exist yet [default: ENCODER-CORPUS.safetensors].", type=PATH),
     options.CACHE_DIR,

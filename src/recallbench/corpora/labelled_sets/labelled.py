@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from recallbench.corpora.census import Census, Oddities
 from recallbench.corpora.entry import CorpusEntry, unregistered
@@ -16,6 +17,7 @@ from recallbench.corpora.labelled_sets import hub_record
 from recallbench.corpora.labelled_sets.canary_record import read_canary
 from recallbench.corpora.labelled_sets.hub_tasks import published_counts
 from recallbench.corpora.labelled_sets.judgement_file import line_of
+from recallbench.corpora.labelled_sets.kept_documents import KeptDocuments
 from recallbench.corpora.labelled_sets.labelled_files import (
     every_split,
     files_of,
@@ -44,6 +46,9 @@ ALL = "all"
 FEWEST_SCOPES = 5
 """The fewest scopes with which queries of one scope are taken as dependent: over fewer an interval says nothing."""
 
+SMALL = 8 << 20
+"""Bytes of documents up to which the haystacks stay in memory: they are made for each reading of a larger set."""
+
 
 def identify(path: Path, split: str | None = None, matching: Matching | None = None) -> SetName:
     """Return the name of a folder's set in results, and one hash over what decides the measurement."""
@@ -63,6 +68,14 @@ def labelled_entry(name: str) -> CorpusEntry:
         write_labelled,
         brought=True,
     )
+
+
+class _Contents(NamedTuple):
+    """What its files hold."""
+
+    documents: KeptDocuments
+    questions: Mapping[str, Sequence[Question]]
+    """By scope."""
 
 
 class Labelled:
@@ -107,14 +120,14 @@ class Labelled:
     @cached_property
     def clustered(self) -> bool:
         """Whether there are scopes enough to take the queries of one as dependent."""
-        return len({haystack.scope for haystack in self._haystacks if haystack.questions}) >= FEWEST_SCOPES
+        return sum(bool(questions) for questions in self._contents.questions.values()) >= FEWEST_SCOPES
 
     def survey(self, listen: Callable[[Haystack], None] = ignore) -> Survey:
         census = Census()
         for haystack in self.haystacks():
             census.count(haystack)
             listen(haystack)
-        oddities = Oddities(empty_turns=sum(not s.text for h in self._haystacks for s in h.segments))
+        oddities = Oddities(empty_turns=self._contents.documents.empty)
         if self._files.state() != self._state:
             raise InputError(
                 f"{self.path}: changed while it was being read",
@@ -142,35 +155,33 @@ class Labelled:
         return replace(survey, published=replace(record, files=used), published_counts=counts)
 
     def haystacks(self) -> Iterator[Haystack]:
-        clustered = self.clustered
-        for haystack in self._haystacks:
-            cluster = haystack.scope if clustered else ""
-            yield replace(haystack, questions=tuple(replace(q, cluster=cluster) for q in haystack.questions))
+        return iter(self._small) if self._contents.documents.bytes <= SMALL else self._read_haystacks()
+
+    @cached_property
+    def _small(self) -> tuple[Haystack, ...]:
+        return tuple(self._read_haystacks())
+
+    def _read_haystacks(self) -> Iterator[Haystack]:
+        documents, questions = self._contents
+        for scope in documents.scopes:
+            segments = tuple(
+                Segment(scope, position, one.text, one.occurred_at, one.id, importance=one.importance)
+                for position, one in enumerate(documents.of(scope))
+            )
+            cluster = scope if self.clustered else ""
+            yield Haystack(scope, segments, tuple(replace(q, cluster=cluster) for q in questions[scope]))
 
     @cached_property
     def _state(self) -> tuple[object, ...]:
         return self._files.state()
 
     @cached_property
-    def _haystacks(self) -> tuple[Haystack, ...]:
+    def _contents(self) -> _Contents:
         self._state  # noqa: B018 - taken before anything is read
-        segments: dict[str, list[Segment]] = {}
-        places: dict[str, dict[str, int]] = {}
+        documents = KeptDocuments()
         for document in read_documents(self._files, self.name, self._passed):
-            in_scope = segments.setdefault(document.scope, [])
-            position = len(in_scope)
-            places.setdefault(document.scope, {})[document.id] = position
-            in_scope.append(
-                Segment(
-                    document.scope,
-                    position,
-                    document.text,
-                    document.occurred_at,
-                    document.id,
-                    importance=document.importance,
-                )
-            )
-        questions: dict[str, list[Question]] = {scope: [] for scope in segments}
+            documents.add(document)
+        questions: dict[str, list[Question]] = {scope: [] for scope in documents.scopes}
         labels = list(read_labels(self._files, self.name, self._passed, expecting=self._ids_too))
         # Where some queries have ids alone, ids decide each that has any; where all have an expected text, texts do.
         mixed = any(label.expected for label in labels) and any(
@@ -183,37 +194,40 @@ class Labelled:
                 self._passed.irrelevant.append(label.id)
                 continue
             if self._files.published:
-                label = self._without_unknown(label, places)
+                label = self._without_unknown(label, documents)
                 if not label.grades and not label.expected and label.kind != ABSTENTION:
                     self._passed.unanswerable.append(label.id)
                     continue
             questions.setdefault(label.scope, []).append(
-                _question(label, places, by_text, self._ids_too, self._judgements)
+                _question(label, documents, by_text, self._ids_too, self._judgements)
             )
-        return tuple(Haystack(scope, tuple(in_scope), tuple(questions[scope])) for scope, in_scope in segments.items())
+        return _Contents(documents, questions)
 
-    def _without_unknown(self, label: LabelledQuery, places: Mapping[str, Mapping[str, int]]) -> LabelledQuery:
+    def _without_unknown(self, label: LabelledQuery, documents: KeptDocuments) -> LabelledQuery:
         """Return the query without judgements that name nothing in its scope: nobody here can mend them."""
-        known = places.get(label.scope, {})
-        grades = {id: grade for id, grade in label.grades.items() if id in known}
+        grades = {id: grade for id, grade in label.grades.items() if documents.place(label.scope, id) is not None}
         self._passed.judgements += len(label.grades) - len(grades)
         return replace(label, grades=grades)
 
 
 def _question(
-    label: LabelledQuery, places: Mapping[str, Mapping[str, int]], by_text: bool, ids_too: bool, judgements: Path | None
+    label: LabelledQuery, documents: KeptDocuments, by_text: bool, ids_too: bool, judgements: Path | None
 ) -> Question:
     reader: FieldReader = label.reader
-    known = places.get(label.scope)
-    if known is None:
+    scopes = documents.scopes
+    if label.scope not in scopes:
         raise reader.refusal(
-            "scope", f"a scope that documents have: {', '.join(list(places)[:5])}", label.scope or "none"
+            "scope", f"a scope that documents have: {', '.join(list(scopes)[:5])}", label.scope or "none"
         )
+    known: dict[str, int] = {}
     for id in label.grades:
-        if id not in known:
-            elsewhere = next((scope for scope, ids in places.items() if id in ids), None)
+        place = documents.place(label.scope, id)
+        if place is not None:
+            known[id] = place
+        else:
+            elsewhere = next((scope for scope in scopes if documents.place(scope, id) is not None), None)
             # A document that is no candidate of any query is read into no scope.
-            nothing = "no document" if list(places) == [EVERYWHERE] else "no scope"
+            nothing = "no document" if list(scopes) == [EVERYWHERE] else "no scope"
             actual = f"{id}, which {nothing} has" if elsewhere is None else f"{id}, which is in scope {elsewhere}"
             if judgements is not None:
                 actual += f" ({judgements.parent.name}/{judgements.name}, line {line_of(judgements, label.id, id)})"

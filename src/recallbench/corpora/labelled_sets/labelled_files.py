@@ -24,8 +24,10 @@ from recallbench.corpora.labelled_sets.labelled_records import (
     Files,
     LabelledQuery,
     PassedOver,
+    document_key,
 )
 from recallbench.errors import InputError, UsageError
+from recallbench.key_numbers import KeyNumbers
 from recallbench.reading import is_finite, objects
 
 MANY = 6
@@ -139,15 +141,18 @@ def read_documents(files: Files, corpus: str, passed: PassedOver | None = None) 
 
 def _all_documents(files: Files, corpus: str) -> Iterator[Document]:
     path = files.parts[DOCUMENTS]
-    seen: dict[tuple[str, str], int] = {}
+    seen = KeyNumbers()
     for number, record in objects(path):
         reader = FieldReader(corpus, path.name, f"line {number}")
         id = _id(record, "_id", reader)
         scope = _scope(record, reader)
-        if (scope, id) in seen:
+        key = document_key(scope, id)
+        before = seen.get(key)
+        # What has the same key by chance is another document.
+        if before is not None and _named_on_line(path, before, reader) == (scope, id):
             once = "each id once" if scope == EVERYWHERE else f"each id once in scope {scope}"
-            raise reader.refusal("_id", once, f"{id}, as on line {seen[scope, id]}")
-        seen[scope, id] = number
+            raise reader.refusal("_id", once, f"{id}, as on line {before}")
+        seen.update([key], [number])
         title = str(record.get("title") or "")
         body = reader.storable("text", reader.string(record, "text"))
         yield Document(
@@ -159,6 +164,11 @@ def _all_documents(files: Files, corpus: str) -> Iterator[Document]:
         )
     if not seen:
         raise InputError(f"{path}: no documents", expected="a JSON object per line", found="an empty file")
+
+
+def _named_on_line(path: Path, wanted: int, reader: FieldReader) -> tuple[str, str]:
+    record = next(record for number, record in objects(path) if number == wanted)
+    return _scope(record, reader), _id(record, "_id", reader)
 
 
 def read_labels(files: Files, corpus: str, passed: PassedOver, *, expecting: bool = False) -> Iterator[LabelledQuery]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
@@ -112,3 +113,8 @@ class PassedOver:
     """Queries without a list of candidates, in a set that has lists: they are asked over the whole of its documents."""
     subsets: dict[str, SubsetCounts] = field(default_factory=dict)
     """The counts of each subset of a set with candidates, as its files have them."""
+
+
+def document_key(scope: str, id: str) -> bytes:
+    """Return a hash that stands for a document of a scope."""
+    return blake2b(f"{scope}\0{id}".encode("utf-8", "surrogatepass"), digest_size=8).digest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -146,7 +147,7 @@ def _valid(kind: type[Part], stated: Any, folder: Path, field: str) -> Part:
 def _texts(retrieval: Retrieval, ks: Sequence[int]) -> TextsPart:
     sizes = {scope: len(lengths) for scope, lengths in retrieval.characters.items()}
     firsts = dict(zip(sizes, np.cumsum([0, *sizes.values()]).tolist(), strict=False))
-    characters = np.array([length for lengths in retrieval.characters.values() for length in lengths], dtype=np.int64)
+    characters = np.fromiter(chain.from_iterable(retrieval.characters.values()), np.int64)
     counted = retrieval.tokens is not None and len(retrieval.tokens.tokens) == len(characters)
     tokens = np.array(retrieval.tokens.tokens, dtype=np.int64) if counted and retrieval.tokens is not None else None
 

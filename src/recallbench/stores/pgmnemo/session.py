@@ -51,7 +51,15 @@ def set_up_session(connection: Connection, settings: Sequence[str]) -> dict[str,
         known = connection.execute(
             "SELECT name FROM pg_settings WHERE name = ANY(%s)", (list(INDEX_SETTINGS),)
         ).fetchall()
-        values = defaults | UNHURRIED | canonical | steadying | {name: INDEX_SETTINGS[name] for (name,) in known}
+        # One that waits for texts to be embedded, or holds the rows while another searches, is not ended for it.
+        values = (
+            {"idle_session_timeout": "0"}
+            | defaults
+            | UNHURRIED
+            | canonical
+            | steadying
+            | {name: INDEX_SETTINGS[name] for (name,) in known}
+        )
         connection.execute(
             "SELECT set_config(n, v, false) FROM unnest(%s::text[], %s::text[]) AS s (n, v)",
             (list(values), list(values.values())),

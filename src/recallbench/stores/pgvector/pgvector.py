@@ -43,7 +43,7 @@ from recallbench.stores.postgres.status import server_status
 from recallbench.stores.postgres.tenancy import schema_bytes
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement, exactly
-from recallbench.stores.store import Hit, Item, Matrix, Query, Store
+from recallbench.stores.store import Hit, Item, Matrix, Query, Servers, Store
 from recallbench.stores.vectors import check_importances, checked_rows
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class PgvectorStore(Store):
     options: ClassVar[tuple[StoreOption, ...]] = (WEIGHTS, *OF_SCORE, *OPTIONS)
     prefix_stable: bool = True
     filters_time: bool = True
+    servers: ClassVar[Servers] = "several"
     never_cold: ClassVar[str] = ""
 
     @classmethod
@@ -277,8 +278,9 @@ class PgvectorStore(Store):
         return self._sessions.server_cpu_seconds()
 
     def close(self) -> None:
-        self._search = None
-        self._sessions.close()
+        self._search, schema = None, self.schema
+        if why := self._sessions.close():
+            self._progress.note(f"{schema} stays on the server, since {why}; the next run there removes it")
 
     @property
     def schema(self) -> str:

@@ -61,6 +61,9 @@ class Sessions:
         """Open the first session, on a server that can serve, with a schema that it owns."""
         self._dsn = self._server if isinstance(self._server, str) else self._server.dsn
         connection = self._searching = connect(self._dsn)
+        with database_errors("preparing its session"):
+            # What it writes is gone after the run: a standby that stands still is not waited for.
+            connection.execute("SET synchronous_commit = off")
         vector = ready_server(connection).vector
         self._extension = vector.schema if vector else "public"
         self.schema = claim_schema(connection)
@@ -91,14 +94,13 @@ class Sessions:
         handle._owns, handle._guard, handle._searching = False, None, self.another()
         return handle
 
-    def close(self) -> None:
-        """Leave nothing behind. May be called twice."""
+    def close(self) -> str:
+        """Leave nothing behind; return why the schema is still on the server, if it is. May be called twice."""
         searching, self._searching = self._searching, None
         holding, self._guard = self._guard or searching, None
         try:
-            # An embedded server goes with all it holds; a lost connection has nothing left to drop.
-            if self._owns and holding and self.schema and not self.embedded and not holding.broken:
-                drop_schema(holding, self.schema)
+            # An embedded server goes with all it holds.
+            return self._drop(holding, searching) if self._owns and self.schema and not self.embedded else ""
         finally:
             for connection in (searching, holding):
                 if connection:
@@ -107,10 +109,24 @@ class Sessions:
             if self._owns and isinstance(self._server, EmbeddedServer):
                 self._server.stop()
 
+    def _drop(self, *sessions: Connection | None) -> str:
+        """Remove the schema in the first session that can, and return why none could."""
+        why = "the connection was lost"
+        for session in filter(None, sessions):
+            # One that sat idle may have been cut off by whatever stands between, which it learns only now.
+            if not session.broken:
+                try:
+                    drop_schema(session, self.schema)
+                    return ""
+                except Blocked as blocked:
+                    why = blocked.found.partition(";")[0]
+        return why
+
     def _set_up(self, connection: Connection) -> None:
         places = (self.schema, self._extension, "pg_catalog")
         path = ", ".join('"' + name.replace('"', '""') + '"' for name in places)
-        values = {**self.settings, "search_path": path}
+        # It may have to wait for texts to be embedded, and the one that holds the schema for all of a search.
+        values = {**self.settings, "search_path": path, "idle_session_timeout": "0"}
         names, texts = list(values), list(values.values())
         query = "SELECT set_config(n, v, false) FROM unnest(%s::text[], %s::text[]) AS s (n, v)"
         connection.execute(query, (names, texts))

@@ -10,11 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from recallbench.addresses import STORE
 from recallbench.confidential import MARK, remember_secrets, sanitised
 from recallbench.errors import Blocked, InputError, RecallBenchError, TooManyConnections, UsageError
 from recallbench.extras import require
 from recallbench.stores.postgres.passfile import passwords
 from recallbench.stores.postgres.shared_memory import NO_ROOM, ROOM
+from recallbench.stores.postgres.silence import silence, watch
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -29,6 +31,10 @@ SHOWN = frozenset(
     | {"channel_binding", "gssencmode", "require_auth", "sslmode", "target_session_attrs", "load_balance_hosts"}
 )
 """The parts of a DSN that are recorded: no secret, and no file of one machine (`passfile`, `sslkey`)."""
+
+STAYING = {"keepalives_idle": 60, "keepalives_interval": 15, "keepalives_count": 4, "tcp_user_timeout": 120_000}
+"""The parts of a DSN that keep what stands between from cutting off a session that waits, and that end one whose server
+is gone without a word after two minutes, instead of the two hours of most systems."""
 
 _PLAIN = re.compile(r"-?[\d.]{1,6}(?:ms|s|min|h|d|kB|MB|GB)?|on|off|true|false")
 _FULL = re.compile(r"too many (?:clients|connections)|connection slots are reserved")
@@ -98,10 +104,11 @@ def connect(dsn: str, needs: str = NEEDS, instead: str = EMBEDDED_REMEDY) -> Con
     # A server that refuses may say the password again.
     remember_secrets(*passwords(parts.get("passfile"), os.environ))
     try:
-        settings = {"connect_timeout": 10, "application_name": "recallbench", **parts}
+        settings = {"connect_timeout": 10, "application_name": "recallbench", **STAYING, **parts}
         connection = psycopg.connect(make_conninfo("", **settings), autocommit=True)
         # It may be from PGPASSWORD or a service.
         remember_secrets(connection.info.password)
+        watch(connection)
         return connection
     except psycopg.OperationalError as error:
         remember_secrets((error.pgconn.password if error.pgconn else b"").decode("utf-8", "replace"))  # of a service
@@ -151,14 +158,17 @@ def database_errors(doing: str, grant: str = "GRANT CREATE ON DATABASE â€¦ TO â€
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:
         from recallbench.stores.postgres.embedded import fate_of_server
 
-        fate = fate_of_server()
-        raise Blocked(
-            f"the server was lost while {doing}",
-            found=_first_line(error) + (f"; {fate}" if fate else ""),
-            remedy="run again: who ended the server (the system, for want of memory?) stands in the system's log"
-            if fate
-            else "see the server's log, then run again",
-        ) from error
+        if silent := silence():
+            found, remedy = (
+                silent,
+                f"mend what made it silent, or allow more seconds with {STORE.patience}, then run again",
+            )
+        elif fate := fate_of_server():
+            found = f"{_first_line(error)}; {fate}"
+            remedy = "run again: who ended the server (the system, for want of memory?) stands in the system's log"
+        else:
+            found, remedy = _first_line(error), "see the server's log, then run again"
+        raise Blocked(f"the server was lost while {doing}", found=found, remedy=remedy) from error
     except psycopg.Error as error:
         remedy = "mend what the server names, then run again"
         raise Blocked(f"the server failed while {doing}", found=_first_line(error), remedy=remedy) from error

@@ -116,11 +116,11 @@ def _command(options: Options) -> tuple[str, ...]:
     given = {
         "--max-tokens": options.max_tokens,
         "--backend": None if options.backend == "auto" else options.backend,
-        "--dsn": options.dsn,
         "--corpus-file": options.corpus_file,
         "--limit": options.limit,
         "--depth": None if options.depth == 50 else options.depth,
     }
     words += [word for option, value in given.items() if value is not None for word in (option, str(value))]
+    words += [word for server in options.dsn for word in ("--dsn", server)]
     words += [word for name, value in options.store_options.items() for word in ("--set", f"{name}={value}")]
     return tuple(words)
