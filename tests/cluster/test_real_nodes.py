@@ -32,7 +32,7 @@ from recallbench.cluster.job import Done, Failed
 from recallbench.corpora.canary import FOLDER
 from recallbench.embedding.forms.form import EncoderRequest
 from recallbench.embedding.on_nodes.encoding_job import EncodingJob, deciding_facts
-from recallbench.embedding.registry import _open_on_node, open_text_encoder
+from recallbench.embedding.registry import open_on_node, open_text_encoder
 from recallbench.errors import Blocked, InputError, RecallBenchError
 from recallbench.progress import Silent
 from recorded_progress import RecordedProgress
@@ -267,7 +267,7 @@ def test_nodes_without_the_corpus_are_refused_by_name(nodes: Nodes, tmp_path: Pa
 def test_an_encoder_of_another_hash_is_refused(joined: RayCluster, tmp_path: Path) -> None:
     request = EncoderRequest("minilm", tmp_path, os.environ, Silent(), "torch")
     here = open_text_encoder("minilm", request)
-    job = EncodingJob(partial(_open_on_node, "minilm", None, tmp_path), "torch/cpu", ())
+    job = EncodingJob(partial(open_on_node, "minilm", None, tmp_path), "torch/cpu", ())
     expected = {**deciding_facts(here), "sha256 passage/model.safetensors": "0" * 64}
     with pytest.raises(Blocked) as refused:
         list(Crew(joined, job, expected, "embedding", Silent()).in_order([1], str))

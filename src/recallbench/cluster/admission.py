@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from recallbench.cluster.job import Statement
+from recallbench.cluster.job import WorkerStatement
 
 
-def refusal(expected: Mapping[str, str], stated: Statement) -> str:
+def refusal(expected: Mapping[str, str], stated: WorkerStatement) -> str:
     """Return why a worker may not take part, in words; empty where it may."""
     differing = [
         f"{fact} {stated.facts.get(fact) or 'not there'} instead of {wanted or 'none'}"

@@ -51,7 +51,7 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class WorkerStatement:
     """What a worker says of itself before it is given anything."""
 
     facts: Mapping[str, str]

@@ -7,6 +7,7 @@ import secrets
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -84,10 +85,16 @@ def _end_processes() -> None:
         node.kill_all_processes(check_alive=False, allow_graceful=False)
 
 
-def _own_token() -> dict[str, str]:
+@cache
+def _random_token() -> str:
     token = secrets.token_hex(32)
     remember_secrets(token)
-    return {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token}
+    return token
+
+
+def _own_token() -> dict[str, str]:
+    """Return what lets a program in. Ray reads it once in a process: another cluster of it is let in by the same."""
+    return {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": os.environ.get("RAY_AUTH_TOKEN") or _random_token()}
 
 
 def _short_place() -> Path:

@@ -7,7 +7,7 @@ import platform
 from importlib.metadata import version
 from typing import Any
 
-from recallbench.cluster.job import Done, Failed, Job, OpenedJob, Statement
+from recallbench.cluster.job import Done, Failed, Job, OpenedJob, WorkerStatement
 from recallbench.errors import RecallBenchError
 from recallbench.program_files import program_sha256
 
@@ -30,7 +30,7 @@ class Worker:
         self._job, self._cores, self._gpu = job, cores, gpu
         self._opened: OpenedJob | None = None
 
-    def open(self) -> Statement:
+    def open(self) -> WorkerStatement:
         """Open the job, and state what is here."""
         # Ray sets this to what it reserves for the worker, not to what the worker may use.
         os.environ.pop("OMP_NUM_THREADS", None)
@@ -38,9 +38,9 @@ class Worker:
             os.environ["OMP_NUM_THREADS"] = str(self._cores)
         try:
             self._opened = self._job.open(self._cores, gpu=self._gpu)
-            return Statement({**program_facts(), **self._opened.facts()})
+            return WorkerStatement({**program_facts(), **self._opened.facts()})
         except RecallBenchError as error:
-            return Statement(program_facts(), error.brief)
+            return WorkerStatement(program_facts(), error.brief)
 
     def do(self, item: Any) -> Done | Failed:
         """Do one item."""

@@ -20,6 +20,7 @@ from recallbench.embedding.packs.record import PackRecord
 from recallbench.embedding.packs.used_packs import UsedPack
 from recallbench.embedding.spot_check import CachedText, SpotCheck, difference_from, worst_cosine
 from recallbench.embedding.text_encoder import TextEncoder
+from recallbench.embedding.vector_agreement import useless_vector
 from recallbench.embedding.vector_cache import RowState, VectorCache
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.key_numbers import KeyNumbers
@@ -334,21 +335,15 @@ class CachedEmbedder:
         for batch in batches:
             with self._encoder.stopwatch.part("forward"):
                 vectors = next(embedded)
-            self._refuse_useless(vectors, batch, role)
+            if (useless := useless_vector(vectors)) is not None:
+                place, found = useless
+                raise InputError(
+                    f"{self._encoder.title} gave no usable vector for {role} text {batch[place].position} (from 0)",
+                    expected="finite numbers, not all zero",
+                    found=found,
+                    remedy=self._encoder.remedy,
+                )
             yield vectors
-
-    def _refuse_useless(self, vectors: Matrix, pending: Sequence[PendingText], role: Role) -> None:
-        with np.errstate(all="ignore"):
-            lengths = np.linalg.norm(vectors, axis=1)
-        useless = np.flatnonzero(~np.isfinite(lengths) | (lengths == 0))
-        if len(useless):
-            first = int(useless[0])
-            raise InputError(
-                f"{self._encoder.title} gave no usable vector for {role} text {pending[first].position} (from 0)",
-                expected="finite numbers, not all zero",
-                found="zeros" if lengths[first] == 0 else "NaN or infinity",
-                remedy=self._encoder.remedy,
-            )
 
     def _tokenise(self, texts: Sequence[NumberedText], role: Role) -> list[PendingText]:
         if not texts:

@@ -148,7 +148,7 @@ def open_embedder(
     if engine.on_nodes and isinstance(opened, SpecEncoder):
         elsewhere = None if cache_dir == default_cache_dir(environ) else cache_dir.resolve()
         sent = f"path:{Path(request.place).resolve()}" if form_of(name) is PATH else encoder
-        opened = NodesEncoder(opened, partial(_open_on_node, sent, max_tokens, elsewhere), engine, backend)
+        opened = NodesEncoder(opened, partial(open_on_node, sent, max_tokens, elsewhere), engine, backend)
     elif engine.on_nodes:
         progress.note(f"--engine ray changes nothing for {opened.name}: it is no model that is run from its weights")
     if backend not in ("auto", *opened.backends):
@@ -157,7 +157,7 @@ def open_embedder(
     return CachedEmbedder(opened, cache_dir=cache_dir, progress=progress, recheck_own=recheck_own or opened.may_change)
 
 
-def _open_on_node(
+def open_on_node(
     encoder: str | EncoderSpec,
     max_tokens: int | None,
     cache_dir: Path | None,
