@@ -85,6 +85,8 @@ def test_several_servers_are_as_few_as_hold_it() -> None:
     assert (spread.servers, spread.question_ms, spread.stops) == (3, pytest.approx(50.5), "")
     parts = several(partitions, large, OF, SERVER)
     assert (parts.servers, parts.memory_gb, parts.stops) == (4, pytest.approx(10), "")
+    loading, building = 5e6 * 5096 * 1e-8, OF.build(1e6, 5_000) * 5 / 4  # five parts on four servers
+    assert parts.hours == pytest.approx((loading + building) / 3600)
     assert parts.question_ms == pytest.approx(0.5 + 0.1 * log(1e6) + 0.01 * 190)
     assert several(exact, Workload("one scope", 5_000_000, 1, 1_000), OF, SERVER).servers == 1
 

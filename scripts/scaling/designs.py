@@ -66,7 +66,7 @@ class Outcome:
 
     servers: int
     hours: float
-    """To load and to build, all servers at the same time."""
+    """To load by one process, and to build on all servers at the same time."""
     memory_gb: float
     """On each server, so that no question waits for its disk."""
     disk_gb: float
@@ -86,7 +86,7 @@ def exact(work: Workload, of: Constants, server: Server, servers: int = 1) -> Ou
     asked = of.exact(work.scope)
     if disk > server.memory_gb:  # a scope is read before it is compared
         asked += 1000 * work.scope * of.vector_bytes / (server.disk_mb_s * 1e6)
-    return _outcome(work, server, servers, of.copy(rows, work.characters), disk, disk, asked, "")
+    return _outcome(work, server, servers, of.copy(work.segments, work.characters), disk, disk, asked, "")
 
 
 def one_index(work: Workload, of: Constants, server: Server) -> Outcome:
@@ -113,7 +113,7 @@ def several(design: Callable[..., Outcome], work: Workload, of: Constants, serve
 
 def _indexed(work: Workload, of: Constants, server: Server, servers: int, parts: int) -> Outcome:
     rows, part = work.segments / servers, work.segments / parts
-    seconds = of.copy(rows, work.characters) + of.build(part, server.build_mb) * parts / servers
+    seconds = of.copy(work.segments, work.characters) + of.build(part, server.build_mb) * parts / servers
     memory = rows * of.hnsw_bytes / GB
     share = min(work.scope / part, 1.0)
     # Rows of other scopes that a scan goes over until this one has given enough.
