@@ -171,6 +171,7 @@ class Plan:
             recheck_own=recheck_own,
             max_tokens=self.options.max_tokens,
             pack=pack,
+            engine=self.options.engine,
         )
         with closing(embedder):
             yield embedder

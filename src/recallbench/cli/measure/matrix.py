@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, command, option
+from recallbench.cli.engine_options import ENGINE
 from recallbench.cli.printing import show as print_matrix
 from recallbench.cli.server_option import DSN
 from recallbench.cli.typed_command import typed_command
@@ -42,6 +43,7 @@ EXAMPLES = (
     options.BACKEND,
     *options.of_stores(),
     *options.CORPUS,
+    *ENGINE,
     *options.STUDY,
     *options.GENERAL,
     epilog=f"{EXAMPLES} {EPILOG}",

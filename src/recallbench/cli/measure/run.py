@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, argument, command, flag, option
+from recallbench.cli.engine_options import ENGINE
 from recallbench.cli.printing import conclude, show
 from recallbench.cli.typed_command import typed_command
 from recallbench.reports.printing.printed import Format, Printed
@@ -44,6 +45,7 @@ EXAMPLES = (
         "Also measure a published baseline (baseline-v0.2.1) again, in its own, flawed way; a deviation.",
         metavar="BASELINE",
     ),
+    *ENGINE,
     *options.RESULT,
     options.REQUIRE_QUIET,
     options.LABELS,
