@@ -37,7 +37,7 @@ from recallbench.stores.store import Query
 SEGMENTS, SCOPES, K = 250_000, 1_000, 10
 ROW_BY_ROW = 5_000
 """Rows that are inserted one by one, at most."""
-OUTGROWING = 10_000
+OUTGROWING = 25_000
 """Rows up to which the index is built again in too little memory."""
 WIDTHS = (10, 40, 100, 200, 400)
 """Each `ef_search`."""
@@ -46,8 +46,6 @@ SLOW = 20
 """Of so many questions one is asked where an answer takes long."""
 TOGETHER = 20
 """Scopes that are compared at a time."""
-SCANS = 5
-"""Questions that the server answers without an index."""
 INSERT = "INSERT INTO segments (scope, id, importance, text, embedding) VALUES (%s, %s, %s, %s, %s)"
 Figures = dict[str, Any]
 Answers = list[list[int]]
@@ -112,12 +110,15 @@ def _row_by_row(dsn: str, large: LargeCorpus) -> Figures:
 def _exact(dsn: str, large: LargeCorpus, truth: Answers) -> Figures:
     store, loaded = _loaded(dsn, large, EXACT_SEARCH)
     try:
+        store.ready()
         queries = large.queries
         answers, seconds = _timed(lambda: _ids(store, queries))
         one, single = _timed(lambda: [[hit.id for hit in store.search(query, K)] for query in queries])
         if one != answers:
             raise AssertionError("the store answers otherwise when it is asked one by one")
         return loaded | {
+            "table_bytes": store.stored_bytes()["tables"],
+            "btree_bytes": store.stored_bytes()["indexes"],
             "exact_block_ms": 1000 * seconds / len(queries),
             "exact_single_ms": 1000 * single / len(queries),
             "exact_recall": _recall(answers, truth),
@@ -127,12 +128,13 @@ def _exact(dsn: str, large: LargeCorpus, truth: Answers) -> Figures:
 
 
 def _hnsw(dsn: str, large: LargeCorpus, truth: Answers) -> Iterator[Figures]:
-    store, loaded = _loaded(dsn, large, IndexChoice(kind="hnsw"))
+    store, _ = _loaded(dsn, large, IndexChoice(kind="hnsw"))
     try:
+        _, ready = _timed(store.ready)
         yield {
-            "build_s": loaded["ready_s"],
+            "build_s": ready,
             "build": store.evidence()["index build"].partition("; not reproducible")[0],
-            "hnsw_bytes": loaded["btree_bytes"],
+            "hnsw_bytes": store.stored_bytes()["indexes"],
             "ef_search": list(WIDTHS),
         }
         session, queries = store._sessions.searching, large.queries
@@ -168,14 +170,10 @@ def _unscoped(store: PgvectorStore, large: LargeCorpus, queries: Sequence[Query]
     session = store._sessions.searching
     register_vector(session)
 
-    def ask(vectors: Sequence[Any] = asked) -> Answers:
-        return [[id for (id,) in session.execute(NEAREST, (vector,), prepare=True).fetchall()] for vector in vectors]
+    def ask() -> Answers:
+        return [[id for (id,) in session.execute(NEAREST, (vector,), prepare=True).fetchall()] for vector in asked]
 
-    figures = _by_width(store, WIDTHS, "unscoped", ask, truth)
-    session.execute(b"SET enable_indexscan = off; SET enable_seqscan = on")
-    _, seconds = _timed(lambda: ask(asked[:SCANS]))
-    session.execute(b"SET enable_indexscan = on; SET enable_seqscan = off")
-    return figures | {"unscoped_scan_ms": 1000 * seconds / SCANS, "unscoped_floor_s": floor}
+    return _by_width(store, WIDTHS, "unscoped", ask, truth) | {"unscoped_floor_ms": 1000 * floor / len(queries)}
 
 
 def _outgrown(store: PgvectorStore, rows: int) -> float:
@@ -201,26 +199,14 @@ def _nearest_of_all(large: LargeCorpus, asked: Any) -> Answers:
 
 
 def _loaded(dsn: str, large: LargeCorpus, choice: IndexChoice) -> tuple[PgvectorStore, Figures]:
-    """Return the store with everything in it, and what that took; making the segments is not counted."""
+    """Return the store with everything taken in, and what that took; making the segments is not counted."""
     store = PgvectorStore(dsn, parse_weights("cosine"), None, choice)
     store.prepare(DIMS)
-    copying, most, characters = 0.0, 0, 0
+    copying, characters = 0.0, 0
     for scope in large:
-        before = _resident()
-        Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here on
         copying += _timed(lambda own=scope: store.ingest(own.items, own.vectors))[1]
-        most = max(most, _resident("VmHWM") - before)
         characters += sum(len(item.text) for item in scope.items)
-    _, ready = _timed(store.ready)
-    stored = store.stored_bytes()
-    return store, {
-        "copy_s": copying,
-        "copy_memory_bytes": most,
-        "ready_s": ready,
-        "characters": characters,
-        "table_bytes": stored["tables"],
-        "btree_bytes": stored["indexes"],
-    }
+    return store, {"copy_s": copying, "characters": characters}
 
 
 def _ids(store: PgvectorStore, queries: Sequence[Query]) -> Answers:
@@ -229,11 +215,6 @@ def _ids(store: PgvectorStore, queries: Sequence[Query]) -> Answers:
 
 def _recall(answers: Answers, truth: Answers) -> float:
     return float(np.mean([len({*own} & {*true}) / K for own, true in zip(answers, truth, strict=True)]))
-
-
-def _resident(field: str = "VmRSS") -> int:
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:"))
 
 
 def _rounded(value: Any) -> Any:

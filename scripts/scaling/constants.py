@@ -12,6 +12,8 @@ from typing import Any
 FILE = Path(__file__).with_name("measured.toml")
 EF_SEARCH = 40
 """The width whose times stand in the tables."""
+DIMENSIONS = 1024
+"""Of the vectors that everything is worked out for."""
 K = 10
 """Hits that a question asks for."""
 Run = Mapping[str, Any]
@@ -41,7 +43,7 @@ class Constants:
     walk_ms: float
     """Milliseconds for each row that a scan goes on over, until a scope has given enough."""
 
-    def copy(self, rows: float, characters: float, dimensions: int = 1024) -> float:
+    def copy(self, rows: float, characters: float, dimensions: int = DIMENSIONS) -> float:
         """Return the seconds to take in so many segments whose texts have so many characters each."""
         return self.copy_s * rows * (4 * dimensions + characters)
 
@@ -74,10 +76,8 @@ def constants(runs: Sequence[Run]) -> Constants:
     def each(name: str) -> float:
         return float(sum(run[name] for run in runs)) / total
 
-    # Of small scopes what a question takes by itself, of all segments what comparing takes.
-    sizes = [*(run["segments"] / run["scopes"] for run in runs), *rows]
-    times = [run[name] for name in ("exact_block_ms", "unscoped_scan_ms") for run in runs]
-    ask, compare = _line(sizes, times)
+    # Of scopes alone: a scan over all of the table reads ahead, and takes a fraction for each segment.
+    ask, compare = _line([run["segments"] / run["scopes"] for run in runs], [run["exact_block_ms"] for run in runs])
     width = runs[0]["ef_search"].index(EF_SEARCH)
     outgrown = [_outgrown(run) for run in runs if "outgrown_s" in run]
     return Constants(

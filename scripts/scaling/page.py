@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from scaling.constants import Constants, Run, constants, smaller
-from scaling.designs import HOUR, Outcome, Server, Workload, exact, one_index, partitions, several
+from scaling.constants import DIMENSIONS, Constants, Run, constants, smaller
+from scaling.designs import GB, HOUR, MONTH, Outcome, Server, Workload, exact, one_index, partitions, several
 from scaling.simulation import simulate
 
 DESIGNS: Mapping[str, Callable[[Workload, Constants, Server], Outcome]] = {
@@ -25,15 +25,15 @@ def tables(data: Mapping[str, Any]) -> dict[str, str]:
     """Return every table by the name that the page has it under."""
     runs = sorted(data["run"], key=lambda run: int(run["segments"]))
     others, largest = smaller(runs)
-    of, server = constants(others), Server.of(data["assumed"])
+    of_others, of_all, server = constants(others), constants(runs), Server.of(data["assumed"])
     works = [Workload(**each) for each in data["workload"]]
     return {
         "measured": measured(runs),
         "widths": widths(largest),
-        "held": held(largest, of, server),
-        "constants": stated(of, others),
-        "designs": designs(works, of, server),
-        "embedding": embedding(works, data["embedding"], data["ray"], server),
+        "held": held(largest, of_others, server),
+        "constants": stated(of_others, of_all, server),
+        "designs": designs(works, of_all, server),
+        "embedding": embedding(works, of_all, data["embedding"], data["ray"], server),
     }
 
 
@@ -64,7 +64,6 @@ def measured(runs: Sequence[Run]) -> str:
             row("bytes of a row, its text among them", lambda run: f"{run['table_bytes'] / run['segments']:,.0f}"),
             row("the same, row by row", lambda run: f"{run['row_by_row_bytes'] / run['row_by_row_rows']:,.0f}"),
             row("table, GB", lambda run: _short(run["table_bytes"] / 1e9)),
-            row("process' memory for a scope, MB", lambda run: _short(run["copy_memory_bytes"] / 1e6)),
             row("HNSW built in, s", lambda run: _short(run["build_s"])),
             row("by", lambda run: run["build"]),
             row("HNSW, GB", lambda run: _short(run["hnsw_bytes"] / 1e9)),
@@ -99,7 +98,7 @@ def widths(run: Run) -> str:
             _short(run["exact_block_ms"]),
             "10.00",
             f"{run['exact_recall']:.3f}",
-            _short(run["unscoped_scan_ms"]),
+            _short(run["unscoped_floor_ms"]) + " (in this process)",
             "1.000",
         ]
     )
@@ -116,24 +115,31 @@ def held(run: Run, of: Constants, server: Server) -> str:
     return _table([f"{run['segments']:,} segments", "predicted", "seen", "predicted / seen"], rows)
 
 
-def stated(of: Constants, runs: Sequence[Run]) -> str:
-    """Return the constants, and the runs that they are of."""
-    rows = [
-        ["COPY", f"{of.copy_s * 1e9:.1f} ns a byte sent"],
-        ["a row beside its text", f"{of.vector_bytes:,.0f} bytes"],
-        ["btree, HNSW", f"{of.btree_bytes:,.0f} and {of.hnsw_bytes:,.0f} bytes a segment"],
-        ["an exact question", f"{of.ask_ms:.3f} ms, and {of.compare_ms * 1000:.2f} µs for each segment of its scope"],
+def stated(smaller: Constants, every: Constants, server: Server) -> str:
+    """Return the constants of the smaller runs, and of all of them."""
+
+    def row(name: str, cell: Callable[[Constants], str]) -> list[str]:
+        return [name, cell(smaller), cell(every)]
+
+    return _table(
+        ["constant", "from the smaller runs", "from all"],
         [
-            "building",
-            f"{of.build_s * 1e6:.1f} µs x segments x ln(segments); {of.outgrown:.1f} times that beyond its memory",
+            row("COPY, ns a byte sent", lambda of: f"{of.copy_s * 1e9:.1f}"),
+            row("a row beside its text, bytes", lambda of: f"{of.vector_bytes:,.0f}"),
+            row("btree and HNSW, bytes a segment", lambda of: f"{of.btree_bytes:,.0f} and {of.hnsw_bytes:,.0f}"),
+            row("an exact question, µs for each segment of its scope", lambda of: f"{of.compare_ms * 1000:.1f}"),
+            row("the largest scope that is compared in time", lambda of: f"{_reach(of, server):,}"),
+            row("building, µs for segments x ln(segments)", lambda of: f"{of.build_s * 1e6:.1f}"),
+            row("the same for what outgrows its memory", lambda of: f"{of.outgrown:.1f} times that"),
+            row("a question to the HNSW, ms for ln(segments)", lambda of: f"{of.hop_ms:.3f}"),
+            row("and µs for each row that is scanned on over", lambda of: f"{of.walk_ms * 1000:.1f}"),
         ],
-        [
-            "a question to the index",
-            f"{of.hop_ms:.3f} ms x ln(segments), and {of.walk_ms * 1000:.2f} µs for each row that is scanned on over",
-        ],
-    ]
-    sizes = " and ".join(f"{run['segments']:,}" for run in runs)
-    return _table(["constant", f"from {sizes} segments"], rows)
+    )
+
+
+def _reach(of: Constants, server: Server) -> int:
+    """Return the segments of the largest scope whose exact question keeps to the limit, in hundreds."""
+    return int((server.question_ms - of.ask_ms) / of.compare_ms) // 100 * 100
 
 
 def designs(works: Iterable[Workload], of: Constants, server: Server) -> str:
@@ -156,18 +162,22 @@ def designs(works: Iterable[Workload], of: Constants, server: Server) -> str:
     return _table([*head, "where it stops"], rows)
 
 
-def embedding(works: Sequence[Workload], measured: Mapping[str, Any], ray: Mapping[str, Any], server: Server) -> str:
+def embedding(
+    works: Sequence[Workload], of: Constants, encoder: Mapping[str, Any], ray: Mapping[str, Any], server: Server
+) -> str:
     """Return the hours and the money of embedding, on one machine and on nodes like it."""
+    most = {work.segments: work for work in reversed(works)}
     rows = []
-    for segments in dict.fromkeys(work.segments for work in works):
+    for segments, work in sorted(most.items()):
         cells = []
         for nodes in NODES:
-            alone = segments / measured["texts_per_s"]
+            alone = segments / encoder["texts_per_s"]
             seconds = alone if nodes == 1 else alone / nodes / ray["efficiency"] + ray["start_s"]
-            money = nodes * seconds / HOUR * server.month(0) / 730
-            cells.append(f"{_short(seconds / HOUR)} h, {_short(money)}")
-        rows.append([f"{segments:,}", *cells])
-    return _table(["segments", *(f"{nodes} node{'s' * (nodes > 1)}" for nodes in NODES)], rows)
+            cells.append(f"{_short(seconds / HOUR)} h, {_short(nodes * seconds / HOUR * server.month(0) / MONTH)}")
+        kept_up = segments / of.copy(segments, work.characters) / (encoder["texts_per_s"] * ray["efficiency"])
+        rows.append([f"{segments:,}", *cells, _short(4 * DIMENSIONS * segments / GB), f"{kept_up:,.0f}"])
+    head = ["segments", *(f"{nodes} node{'s' * (nodes > 1)}" for nodes in NODES)]
+    return _table([*head, "vectors, GB", "nodes that one COPY keeps up with"], rows)
 
 
 def _cells(outcome: Outcome) -> list[str]:

@@ -48,6 +48,7 @@ ELSEWHERE: Mapping[str, str] = {
     "docs/dashboards.md": "tests/documents/test_dashboards_guide.py",
     "docs/least-privilege.md": "tests/documents/test_role_guide.py",
     "docs/first-figures.md": "tests/documents/test_document_figures.py",
+    "docs/scale.md": "tests/test_scaling.py",
     "benchmarks/RANKERS.md": "tests/test_rankers_page.py",
 }
 """Documents whose commands another test executes: they want servers of their own, or each figure is looked at."""

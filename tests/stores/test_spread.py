@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -19,6 +20,7 @@ from recallbench.stores.spread import SpreadStore
 from recallbench.stores.spread_statement import spread_states
 from recallbench.stores.statement import Statement, StoreRecord, contradictions
 from recallbench.stores.store import Item, Query, Store
+from recorded_progress import RecordedProgress
 from stores.credentials import PASSWORD
 
 DIMS, SCOPES, SIZE = 8, 5, 6
@@ -26,6 +28,7 @@ _RANDOM = np.random.default_rng(3)
 VECTORS = _RANDOM.standard_normal((SCOPES, SIZE, DIMS)).astype(np.float32)
 QUERIES = [Query(n % SCOPES + 1, "", v) for n, v in enumerate(_RANDOM.standard_normal((600, DIMS), np.float32))]
 COSINE = {"weights": "cosine"}
+SLEEPING = "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT pg_sleep%'"
 
 
 @pytest.fixture
@@ -96,9 +99,40 @@ def test_a_statement_over_servers_keeps_to_that_of_one() -> None:
     assert stated.further_evidence == {r"plan\ on\ server\ 2": "Scan .+", r"plan\ on\ server\ 3": "Scan .+"}
 
 
+def test_where_one_server_fails_the_others_do_not_go_on_building(
+    dsn: str, tcp_dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store("pgvector", environ={}, dsn=(dsn, tcp_dsn), options=COSINE)
+    store.prepare(DIMS)
+    assert isinstance(store, SpreadStore)
+    busy, failing = store._stores
+    ended: list[str] = []
+
+    def build() -> None:
+        try:
+            busy._sessions.searching.execute("SELECT pg_sleep(600)")
+        except psycopg.Error as error:
+            ended.append(type(error).__name__)
+            raise
+
+    def fail() -> None:
+        with psycopg.connect(dsn) as connection:
+            while not connection.execute(SLEEPING).fetchone():
+                time.sleep(0.01)
+        raise Blocked("no room")
+
+    monkeypatch.setattr(busy, "ready", build)
+    monkeypatch.setattr(failing, "ready", fail)
+    with pytest.raises(Blocked, match=r"no room \(server 2 of 2: "):
+        store.ready()
+    assert ended == ["QueryCanceled"]
+    store.close()
+
+
 def test_a_server_that_dies_is_named_and_the_others_are_left_clean(dsn: str) -> None:
     with EmbeddedServer(password=PASSWORD) as mortal:
-        store = open_store("pgvector", environ={}, dsn=(dsn, mortal.dsn), options=COSINE)
+        progress = RecordedProgress()
+        store = open_store("pgvector", environ={}, dsn=(dsn, mortal.dsn), options=COSINE, progress=progress)
         store.prepare(DIMS)
         for scope, rows in enumerate(VECTORS, 1):
             store.ingest([Item(scope * SIZE + place, scope, "", None, 0.5) for place in range(SIZE)], rows)
@@ -110,7 +144,8 @@ def test_a_server_that_dies_is_named_and_the_others_are_left_clean(dsn: str) -> 
         assert lost.value.problem == f"the server was lost while searching (server 2 of 2: {redacted(mortal.dsn)})"
         assert PASSWORD not in str(lost.value)
         assert len(store.search(QUERIES[0], 3)) == 3  # the first server has its scopes still
-        schema = store._stores[0].schema
+        schema, left = (each.schema for each in store._stores)
         store.close()
+        assert [note.partition(",")[0] for note in progress.notes] == [f"{left} stays on the server"]
     with psycopg.connect(dsn) as connection:
         assert connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (schema,)).fetchone() is None

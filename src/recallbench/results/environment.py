@@ -73,7 +73,9 @@ def git_state(folder: Path, only: str | None = None) -> dict[str, str | bool]:
         folder = folder.parent
 
     def ask(*words: str) -> str | None:
-        done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=False)
+        # Without its lock: somebody may commit in that checkout at this moment.
+        command = ["git", "--no-optional-locks", "-C", str(folder), *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         return None if done.returncode else done.stdout.strip()
 
     commit = ask("rev-parse", "HEAD")

@@ -7,7 +7,7 @@ and so on. An exact search looks at one scope alone, so that rankings have the b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
 from copy import copy
 from itertools import cycle
@@ -73,12 +73,17 @@ class SpreadStore(Store):
         with ExitStack() as working:
             advance = working.enter_context(self._progress.stage(f"indexing on {number} servers", number, "servers"))
             pool = ThreadPoolExecutor(number)
-            # On a failure, or on Ctrl-C, what has begun is waited for.
             working.callback(pool.shutdown, cancel_futures=True)
-            for _ in pool.map(build, range(number)):
-                advance(1)
-        for line in dict.fromkeys(self._heard.lines):
-            self._progress.note(line)
+            try:
+                for done in as_completed([pool.submit(build, place) for place in range(number)]):
+                    done.result()
+                    advance(1)
+            except BaseException:
+                # On a failure, or on Ctrl-C, no server goes on building what nobody wants any more.
+                for store in self._stores:
+                    store.cancel()
+                raise
+        self._tell()
 
     def search(self, query: Query, k: int) -> list[Hit]:
         place = self._place(query.scope)
@@ -160,8 +165,15 @@ class SpreadStore(Store):
 
     def close(self) -> None:
         with ExitStack() as closing:
+            closing.callback(self._tell)
             for store in self._stores:
                 closing.callback(store.close)
+
+    def _tell(self) -> None:
+        """Say what the stores said meanwhile, each line once."""
+        lines, self._heard.lines[:] = dict.fromkeys(self._heard.lines), []
+        for line in lines:
+            self._progress.note(line)
 
     def _place(self, scope: int) -> int:
         return (scope - 1) % len(self._stores)  # a run counts its scopes from 1

@@ -230,6 +230,10 @@ class Store(ABC):
         """
         return None
 
+    def cancel(self) -> None:
+        """End what its server does for it now, from another thread; that call then fails."""
+        return
+
     @abstractmethod
     def close(self) -> None:
         """Release everything; leaves nothing behind. May be called twice."""

@@ -78,7 +78,7 @@ def run(
     from recallbench.machine_load import MachineLoad, refuse_unquiet
     from recallbench.reports.conclusions.measured import conclude_measured, conclude_several
     from recallbench.reports.conclusions.rows import headline_sheet, result_document
-    from recallbench.runs.dry import conclude_dry_runs
+    from recallbench.runs.dry import conclude_dry_runs, readiness_sheet
     from recallbench.runs.dry import dry_run as rehearse
     from recallbench.runs.run import run as measure
 
@@ -106,7 +106,9 @@ def run(
         shown = [part for each in dry_runs for part in each.parts(labels=labels)]
         command = typed_command().again("--dry-run", "--strict")
         rehearsed = {"dry_runs": [each.document() for each in dry_runs]}
-        show(Printed("A dry run", shown, rehearsed, conclude_dry_runs(dry_runs, command)), format)
+        sheet = readiness_sheet({each.options.corpus: each.told for each in dry_runs})
+        ending = conclude_dry_runs(dry_runs, command)
+        show(Printed("A dry run", shown, rehearsed, ending, own_sheet=sheet), format)
         return 0 if all(each.ready for each in dry_runs) or not strict else 3
     if require_quiet:
         refuse_unquiet(MachineLoad.while_idle())

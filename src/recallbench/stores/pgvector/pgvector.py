@@ -277,6 +277,9 @@ class PgvectorStore(Store):
     def server_cpu_seconds(self) -> float | None:
         return self._sessions.server_cpu_seconds()
 
+    def cancel(self) -> None:
+        self._sessions.cancel()
+
     def close(self) -> None:
         self._search, schema = None, self.schema
         if why := self._sessions.close():
