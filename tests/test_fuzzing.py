@@ -154,7 +154,8 @@ def test_a_change_follows_from_its_seed() -> None:
 
 @pytest.mark.parametrize("change", dict.fromkeys(CHANGES), ids=lambda change: change.__name__)
 def test_every_change_takes_any_bytes(change: Callable[[bytes, Random], bytes]) -> None:
-    for data in (b"", b"\n", b"\xff\xfe\x00", b"[]", b'{"a": 1}', b'{"a": {"b": [1, 2]}}\n{"a": 2}\n', b"a = 1\n"):
+    large = b'{"a": 1%s}' % (b"0" * 400)
+    for data in (b"", b"\n", b"\xff\xfe\x00", b"[]", large, b'{"a": {"b": [1, 2]}}\n{"a": 2}\n', b"a = 1\n"):
         for seed in range(20):
             assert isinstance(change(data, Random(seed)), bytes)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -123,3 +125,31 @@ def test_a_folder_removed_before_its_lock_is_made_again(tmp_path: Path, monkeypa
     assert [path.name for path in room.path.iterdir()] == [OWNER]
     room.remove()
     assert list(tmp_path.iterdir()) == []
+
+
+INTERRUPTED = """
+import os, signal, sys
+from pathlib import Path
+from recallbench.interruption import raise_on_signals
+from recallbench.scratch import scratch
+raise_on_signals()
+name = sys.argv[2]
+real = getattr(os, name)
+def struck(*given):
+    os.kill(os.getpid(), signal.SIGINT)
+    return real(*given)
+try:
+    setattr(os, name, struck)
+    with scratch(Path(sys.argv[1])) as room:
+        (room / "draft").write_text("half")
+except KeyboardInterrupt:
+    print("interrupted", os.listdir(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("step", ["pwrite", "unlink"])
+def test_an_interruption_while_it_is_made_or_removed_leaves_nothing(tmp_path: Path, step: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, str(tmp_path), step], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted []\n", "")

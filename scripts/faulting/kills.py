@@ -9,7 +9,7 @@ from functools import cache
 from random import Random
 
 from faulting.phases import PHASES, SCENES, Phase
-from faulting.place import Done, Place, a_place, content_of
+from faulting.place import PART, Done, Place, a_place, content_of
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 BATCH = 64
@@ -127,7 +127,9 @@ def others(place: Place, known: Undisturbed, when: str) -> list[str]:
     """The results that are not what they are when nobody disturbs."""
     contents = {folder.name: content_of(folder) for folder in place.results()}
     return [
-        f"{when} {name} is another: {content[:500]}" for name, content in contents.items() if content != known.content
+        f"{when} {name} is another: {content[:500]}"
+        for name, content in contents.items()
+        if content not in (known.content, PART)
     ]
 
 
@@ -136,8 +138,8 @@ def left_by(place: Place, again: Done, known: Undisturbed) -> list[str]:
     problems = others(place, known, "after the next run")
     if again.code:
         problems.append(f"run again, it ended with {again.code}: {again.err[-2000:]}")
-    if not place.results():
-        problems.append("run again, it left no result")
+    if known.content not in map(content_of, place.results()):
+        problems.append("run again, it left no whole result")
     names = place.names()
     problems += [f"after the next run there is {name}" for name in (*place.left_over(), *sorted(names - known.names))]
     return problems + [f"after the next run {name} is missing" for name in sorted(known.names - names)]

@@ -164,10 +164,12 @@ def content_of(folder: Path) -> str:
         # Which point is chosen depends on how quick each was.
         points = json.loads((folder / "sweep.json").read_text())["points"]
         return json.dumps([[point[name] for name in OF_POINTS] for point in points])
-    levels = json.loads((folder / "latency.json").read_text())
-    return json.dumps([levels["finished"], levels["questions"], len(levels["rows"]), levels["dataset_sha256"]])
+    study = json.loads((folder / "latency.json").read_text())
+    # An interruption leaves the levels that were whole, and the study says so.
+    return json.dumps([study["questions"], study["dataset_sha256"], len(study["rows"])]) if study["finished"] else PART
 
 
+PART = "a study that was interrupted"
 OF_POINTS = (
     "name",
     "parameters",

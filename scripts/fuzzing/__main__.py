@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from pathlib import Path
 
@@ -97,6 +98,8 @@ def _campaign(valid: Path, kept: Path, seed: int, cases: int, workers: int, read
                 first = chunk * campaign.CHUNK
                 numbers = range(first, min(cases, first + campaign.CHUNK))
                 campaign.note(log, chunk, campaign.run(own, findings, seed, numbers, readers))
+        except Exception:  # noqa: BLE001 (of the trial itself: what it tries is caught where it is tried)
+            traceback.print_exc()
         finally:
             os.chdir(ROOT)
             shutil.rmtree(own, ignore_errors=True)

@@ -151,7 +151,7 @@ def _json(data: bytes, rng: Random) -> bytes:
     text = data.decode("utf-8", "surrogateescape")
     try:
         return _said(_altered(json.loads(text), rng))
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError, OverflowError):
         pass
     lines = text.splitlines()
     if not lines:
@@ -159,7 +159,7 @@ def _json(data: bytes, rng: Random) -> bytes:
     number = rng.randrange(len(lines))
     try:
         lines[number] = _said(_altered(json.loads(lines[number]), rng)).decode("utf-8", "surrogateescape")
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError, OverflowError):
         return _token(data, rng)
     return ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape")
 
@@ -210,7 +210,7 @@ def _holds(value: Any, part: Any) -> bool:
 def _endless(document: Any) -> bool:
     try:
         json.dumps(document)
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError, OverflowError):
         return True
     return False
 

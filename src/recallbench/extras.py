@@ -18,6 +18,7 @@ EXTRAS = {
     "parquet": ("pyarrow",),
     "postgres": ("psycopg", "pgvector"),
     "prometheus": ("prometheus_client",),
+    "ray": ("ray",),
     "rerank": ("onnxruntime", "tokenizers"),
     "static": ("safetensors", "tokenizers"),
 }

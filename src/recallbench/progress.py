@@ -19,6 +19,9 @@ class Progress(Protocol):
     def note(self, text: str) -> None:
         """Say one line."""
 
+    def expect(self, left: Callable[[], float | None]) -> None:
+        """Tell beside each stage what `left` returns: the seconds that all of the work still takes, where known."""
+
 
 class Silent:
     """Listens and says nothing."""
@@ -28,6 +31,9 @@ class Silent:
         yield lambda done: None
 
     def note(self, text: str) -> None:
+        return None
+
+    def expect(self, left: Callable[[], float | None]) -> None:
         return None
 
 

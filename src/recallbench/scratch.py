@@ -12,12 +12,12 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from recallbench.interruption import on_forced_end
+from recallbench.interruption import on_forced_end, postpone_signals
 
 PREFIX = ".recallbench-"
 OWNER = "owner"
@@ -57,10 +57,16 @@ class Scratch:
 def scratch(place: Path) -> Iterator[Path]:
     """Yield an empty folder in `place` for the time of the block; leftovers of dead runs are removed first."""
     sweep(place)
-    room = Scratch(place)
-    try:
+    with ExitStack() as ending:
+        # A folder that is made and not known yet would stay until the next sweep.
+        with postpone_signals():
+            room = Scratch(place)
+            ending.callback(_removed, room)
         yield room.path
-    finally:
+
+
+def _removed(room: Scratch) -> None:
+    with postpone_signals():
         room.remove()
 
 

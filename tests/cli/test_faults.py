@@ -210,26 +210,3 @@ def test_a_full_shared_memory_hinders_no_embedded_server() -> None:
             check=False,
         )
     assert (done.returncode, done.stderr) == (0, "")
-
-
-KILLED = """
-import os, signal, sys
-def watch(event, about):
-    if event == "open" and str(about[0]).endswith("report.md") and "w" in str(about[1]):
-        os.kill(os.getpid(), signal.SIGKILL)
-sys.addaudithook(watch)
-from recallbench.cli.main import run_program
-run_program(sys.argv[1:])
-"""
-
-
-def test_a_run_killed_while_it_writes_leaves_nothing_behind_the_next_one(tmp_path: Path) -> None:
-    command = ["run", "canary-locomo", "--store", "bm25", "--out", "results"]
-    env = environment(tmp_path, {"PYTHONHASHSEED": "42"})
-    killed = subprocess.run([sys.executable, "-c", KILLED, *command], cwd=tmp_path, env=env, check=False)
-    assert killed.returncode == -signal.SIGKILL
-    assert len(list((tmp_path / "results").rglob("metrics.json"))) == 1
-    assert [path for path in (tmp_path / "results").iterdir() if not path.name.startswith(".")] == []
-    assert recallbench(*command, "--label", "other", cwd=tmp_path).returncode == 0
-    (only,) = (tmp_path / "results").iterdir()
-    assert only.name.endswith("_other")

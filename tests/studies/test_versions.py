@@ -29,7 +29,7 @@ def server() -> Iterator[str]:
 
 
 def measured(dsn: str, out: Path, *versions: str) -> VersionsOutcome:
-    options = Options(corpus="canary-locomo", embedder="hash", dsn=dsn, out=out, cache_dir=out / "cache")
+    options = Options(corpus="canary-locomo", embedder="hash", dsn=(dsn,), out=out, cache_dir=out / "cache")
     return measure_versions(options, versions, Silent(), DAY)
 
 

@@ -11,10 +11,13 @@ from typing import Any
 from recallbench.audit.examination import CannotTell
 from recallbench.audit.subject import AuditSubject
 from recallbench.errors import UsageError
+from recallbench.results.environment import named_servers
 from recallbench.results.metrics import Metrics
 from recallbench.retrieval.pipeline.pipeline import Pipeline
 from recallbench.retrieval.stages.search import UNDER_TEST
 from recallbench.stores.registry import find_store, options_of_record
+from recallbench.stores.spread_statement import spread_states
+from recallbench.stores.statement import Statement
 from recallbench.stores.store import Store
 
 
@@ -73,6 +76,13 @@ class RecordedLeg:
         if kind is None:
             raise CannotTell(f"this release knows no store called {self.name}")
         return kind
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """The statements, one of which its store makes on the servers that were named."""
+        stated, servers = self.kind.states(self.name, self.options), named_servers(self.options)
+        spread = len(servers) > 1 and self.kind.servers == "several"
+        return spread_states(stated, len(servers)) if spread else stated
 
 
 def recorded_legs(subject: AuditSubject) -> tuple[RecordedLeg, ...]:

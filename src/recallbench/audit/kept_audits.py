@@ -28,6 +28,7 @@ from recallbench.audit.gates import artefacts
 from recallbench.embedding.own_key import own_key
 from recallbench.embedding.registry import default_cache_dir, encoder_status
 from recallbench.errors import RecallBenchError
+from recallbench.program_files import program_sha256
 from recallbench.progress import Progress
 from recallbench.protocol.frozen import load
 from recallbench.results.dataset import dataset_at_hand
@@ -86,8 +87,7 @@ class KeptAudits:
         except (OSError, ValueError, KeyError, TypeError, ValidationError):
             return None
         self.reused += 1
-        checks = tuple(_asked_again(check, folder) for check in checks)
-        return Audit(folder, checks, decide(checks, deviations), deviations)
+        return with_git_asked_here(Audit(folder, checks, decide(checks, deviations), deviations), folder)
 
     def keep(self, address: str, examined: Audit, state: str) -> None:
         """Keep an audit that holds; one of a folder that changed meanwhile, or that lacks anything, is not kept."""
@@ -123,20 +123,34 @@ def audit_and_keep(
     Nothing is kept where the folder, the dataset or weights came, went or changed meanwhile.
     """
 
-    def found() -> tuple[str, str]:
-        try:
-            metrics = open_result(folder).metrics
-            if not kept.takes(folder):
-                return "", ""
-            return folder_state(folder), at_hand(metrics, corpus_files, environ, cache_dir)
-        except (RecallBenchError, OSError):
-            return "", ""  # the audit says what can't be read
-
-    state, before = found()
+    found = state_here(folder, kept, corpus_files, environ, cache_dir)
     examined = audit(folder, corpus_files=corpus_files, environ=environ, progress=progress, cache_dir=cache_dir)
-    if state and found() == (state, before):
-        kept.keep(kept.address(folder, state, before), examined, state)
+    if found[0] and state_here(folder, kept, corpus_files, environ, cache_dir) == found:
+        kept.keep(kept.address(folder, *found), examined, found[0])
     return examined
+
+
+def state_here(
+    folder: Path,
+    kept: KeptAudits,
+    corpus_files: Sequence[Path],
+    environ: Mapping[str, str],
+    cache_dir: Path | None,
+) -> tuple[str, str]:
+    """Return the state of a folder, and what an audit of it finds on this machine; empty where none can be kept."""
+    try:
+        metrics = open_result(folder).metrics
+        if not kept.takes(folder):
+            return "", ""
+        return folder_state(folder), at_hand(metrics, corpus_files, environ, cache_dir)
+    except (RecallBenchError, OSError):
+        return "", ""  # the audit says what can't be read
+
+
+def with_git_asked_here(examined: Audit, folder: Path) -> Audit:
+    """Return an audit that was made elsewhere or before, with what git says of the folder here and now."""
+    checks = tuple(_asked_again(check, folder) for check in examined.checks)
+    return replace(examined, folder=folder, checks=checks, verdict=decide(checks, examined.deviations))
 
 
 def at_hand(metrics: Metrics, corpus_files: Sequence[Path], environ: Mapping[str, str], cache_dir: Path | None) -> str:
@@ -158,10 +172,7 @@ def _asked_again(check: Check, folder: Path) -> Check:
 @cache
 def _program() -> str:
     """Return a hash over this program's files, and over the versions of what works figures out."""
-    root = Path(__file__).parents[1]
-    hashed = hashlib.sha256()
-    for path in sorted(path for path in root.rglob("*") if path.suffix in (".py", ".toml", ".json", ".sql", ".md")):
-        hashed.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes() + b"\0")
+    hashed = hashlib.sha256(program_sha256().encode())
     for package in ("numpy", "bm25s", "pydantic"):
         try:
             hashed.update(f"{package} {version(package)}\n".encode())

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -29,6 +29,17 @@ EVERY = 30.0
 class Notes(Silent):
     """Notes on stderr."""
 
+    def __init__(self) -> None:
+        self._left: Callable[[], float | None] = lambda: None
+
+    def expect(self, left: Callable[[], float | None]) -> None:
+        self._left = left
+
+    def _whole(self) -> str:
+        """Return what all of the work still takes, to be put behind a stage; empty where that is not known."""
+        left = self._left()
+        return "" if left is None else f"; the whole run {clock(left)} left"
+
     def note(self, text: str) -> None:
         print(visible(text), file=sys.stderr, flush=True)
 
@@ -37,6 +48,7 @@ class Bars(Notes):
     """Bars and notes on stderr; a stage inside another has its bar below that one's, for as long as it lasts."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._bars: RichProgress | None = None
         self._open = 0
 
@@ -55,7 +67,7 @@ class Bars(Notes):
                 self._bars.start()
             if task is None:
                 task = self._bars.add_task(visible(concealed(name)), total=total, pace="")
-            self._bars.update(task, completed=done, pace=pace(done, total, unit, elapsed))
+            self._bars.update(task, completed=done, pace=pace(done, total, unit, elapsed) + self._whole())
 
         self._open += 1
         try:
@@ -99,6 +111,7 @@ class Lines(Notes):
     """
 
     def __init__(self, every: float = EVERY) -> None:
+        super().__init__()
         self._every = every
         self._last_shown = time.monotonic()
         self._stages: list[_Stage] = []
@@ -135,7 +148,7 @@ class Lines(Notes):
         open_ = list(self._stages)
         lasting = [stage for stage in open_ if stage.elapsed >= self._patience] or open_[:1]
         shown = lasting[:1] + lasting[1:][-1:]
-        line = "; ".join(map(str, shown)) or f"still at work; last: {self._latest}"
+        line = ("; ".join(map(str, shown)) or f"still at work; last: {self._latest}") + self._whole()
         os.write(2, f"{visible(concealed(line))}\n".encode(errors="backslashreplace"))
         self._last_shown = now
 
@@ -160,10 +173,14 @@ def pace(done: int, total: int | None, unit: str, elapsed: float) -> str:
     speed = f"{rate:,.1f} {unit}/s" if unit != "B" else f"{rate / 1e6:,.1f} MB/s"
     if total is None or not rate:
         return speed
-    minutes, seconds = divmod(round(max(total - done, 0) / rate), 60)
+    return f"{speed}, {clock(max(total - done, 0) / rate)} left"
+
+
+def clock(time_left: float) -> str:
+    """Return seconds as hours, minutes and seconds."""
+    minutes, seconds = divmod(round(time_left), 60)
     hours, minutes = divmod(minutes, 60)
-    left = f"{hours}:{minutes:02d}" if hours else f"{minutes}"
-    return f"{speed}, {left}:{seconds:02d} left"
+    return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
 
 
 def _bar() -> RichProgress:

@@ -21,6 +21,7 @@ GROUPS = {
         *("gold", "qrels", "texts", "ties", "match", "match_threshold", "match_chunk", "match_embedder"),
         *("match_cosine", "allow_random_matches", "k", "ks", "by", "precision", "ndcg", "percentiles", "compare"),
     ),
+    "Where the work is done": ("engine", "ray_address"),
     "What is written, and where": ("out", "folder", "label", "with_text", "save", "plot", "cache_dir"),
     "What makes it fail": ("keep_going", "require_verified", "require_quiet", "strict", "fail_if", "gate"),
     ONE_STORE: (),

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from recallbench.cli.command import ALIAS, PATH, Declaration, Whole, argument, choice, flag, of_store, option
+from recallbench.cli.engine_options import take_engine
+from recallbench.cli.server_option import DSN
 from recallbench.cli.settings_file import read_settings
 from recallbench.corpora.labelled_sets import options as labelled_options
 from recallbench.corpora.matching import options as matching_options
@@ -44,7 +46,6 @@ GENERAL = (*FORMAT, CACHE_DIR, QUIET, CONFIG)
 """How a command that measures prints, and where it finds what was computed and set before."""
 PRICES = option("prices", "A TOML file with your own prices [default: dated estimates that come along].", type=PATH)
 DISTRACTORS = option("distractors", "JSON lines with _id and text to add [default: the other haystacks'].", type=PATH)
-
 FAILURES = (
     option(
         "fail-if",
@@ -80,7 +81,6 @@ STORES = option(
     "for several, a result each [default: pgmnemo where the server has it, else pgvector].",
     multiple=True,
 )
-DSN = option("dsn", "The Postgres server to measure [default: $PGMNEMO_DSN, else an embedded one].")
 EMBEDDER = option(
     "embedder",
     "The encoder: a name, path:DIR, hub:OWNER/NAME@REVISION, python:module:function, or https://host/v1#MODEL "
@@ -265,7 +265,7 @@ def run_options(
 
     store_options = _store_options(others)
     return Options(
-        **{"corpus": "", **others},
+        **{"corpus": "", "engine": take_engine(others), **others},
         pooled=scope == "pooled",
         allow_deviations=_allowed(allow_deviation),
         store_options=store_options,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -20,6 +20,7 @@ from recallbench.embedding.packs.record import PackRecord
 from recallbench.embedding.packs.used_packs import UsedPack
 from recallbench.embedding.spot_check import CachedText, SpotCheck, difference_from, worst_cosine
 from recallbench.embedding.text_encoder import TextEncoder
+from recallbench.embedding.vector_agreement import useless_vector
 from recallbench.embedding.vector_cache import RowState, VectorCache
 from recallbench.errors import InputError, RecallBenchError
 from recallbench.key_numbers import KeyNumbers
@@ -204,9 +205,9 @@ class CachedEmbedder:
         self._prepare(role)
         vectors = np.zeros((len(texts), self.stored_dims), np.float32)
         longest_first = sorted(pending, key=lambda text: (-text.tokens, text.position))
-        for start in range(0, len(pending), self._encoder.batch_size):
-            batch = longest_first[start : start + self._encoder.batch_size]
-            vectors[[text.position for text in batch]] = self._compute(batch, role)
+        batches = self._batches(longest_first)
+        for batch, computed in zip(batches, self._compute(batches, role), strict=True):
+            vectors[[text.position for text in batch]] = computed
         tokens, cuts = ([getattr(text, count) for text in pending] for count in ("tokens", "cut"))
         return Embeddings(vectors, np.array(tokens, np.int32), np.array(cuts, np.int32))
 
@@ -243,6 +244,7 @@ class CachedEmbedder:
             computed_with=cache.computed_with if cache is not None else (),
             usage=dict(encoder.usage),
             packed=self._packed,
+            nodes=dict(encoder.nodes),
         )
 
     def close(self) -> None:
@@ -313,33 +315,35 @@ class CachedEmbedder:
     def _embed_window(self, window: list[PendingText], role: Role, advance: Advance) -> None:
         """Compute and cache the vectors of one window, the longest texts first."""
         self._prepare(role)
-        self._cache.computation = self._encoder.computation
         window.sort(key=lambda pending: (-pending.tokens, pending.key))
-        for start in range(0, len(window), self._encoder.batch_size):
-            batch = window[start : start + self._encoder.batch_size]
-            vectors = self._compute(batch, role)
+        batches = self._batches(window)
+        for batch, vectors in zip(batches, self._compute(batches, role), strict=True):
+            self._cache.computation = self._encoder.computation
             keys, tokens = [pending.key for pending in batch], [pending.tokens for pending in batch]
             self._cache.append(keys, tokens, [pending.cut for pending in batch], vectors)
             self._tokens.update(keys, tokens)
             self._computed += len(batch)
             advance(len(batch))
 
-    def _compute(self, pending: Sequence[PendingText], role: Role) -> Matrix:
-        """Run the encoder over one batch; raises InputError for a vector that can't be compared with another."""
-        with self._encoder.stopwatch.part("forward"):
-            vectors = self._encoder.embed([text.content for text in pending], role)
-        with np.errstate(all="ignore"):
-            lengths = np.linalg.norm(vectors, axis=1)
-        useless = np.flatnonzero(~np.isfinite(lengths) | (lengths == 0))
-        if len(useless):
-            first = int(useless[0])
-            raise InputError(
-                f"{self._encoder.title} gave no usable vector for {role} text {pending[first].position} (from 0)",
-                expected="finite numbers, not all zero",
-                found="zeros" if lengths[first] == 0 else "NaN or infinity",
-                remedy=self._encoder.remedy,
-            )
-        return vectors
+    def _batches(self, pending: Sequence[PendingText]) -> list[Sequence[PendingText]]:
+        size = self._encoder.batch_size
+        return [pending[start : start + size] for start in range(0, len(pending), size)]
+
+    def _compute(self, batches: Sequence[Sequence[PendingText]], role: Role) -> Iterator[Matrix]:
+        """Run the encoder over each batch; raises InputError for a vector that can't be compared with another."""
+        embedded = self._encoder.embed_batches([[text.content for text in batch] for batch in batches], role)
+        for batch in batches:
+            with self._encoder.stopwatch.part("forward"):
+                vectors = next(embedded)
+            if (useless := useless_vector(vectors)) is not None:
+                place, found = useless
+                raise InputError(
+                    f"{self._encoder.title} gave no usable vector for {role} text {batch[place].position} (from 0)",
+                    expected="finite numbers, not all zero",
+                    found=found,
+                    remedy=self._encoder.remedy,
+                )
+            yield vectors
 
     def _tokenise(self, texts: Sequence[NumberedText], role: Role) -> list[PendingText]:
         if not texts:

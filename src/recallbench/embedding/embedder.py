@@ -61,10 +61,14 @@ class EmbeddingReport:
     """Requests to an endpoint in this run, and the tokens that it counted; empty for any other encoder."""
     packed: int = 0
     """Reused vectors of the pack that was used."""
+    nodes: Mapping[str, int] = field(default_factory=dict)
+    """The batches that each node of a cluster embedded; empty where all was done in one process."""
 
     def document(self) -> dict[str, Any]:
-        """Return it as environment.json has it: without the usage where nothing is counted, nor packs where none is."""
-        return {name: value for name, value in asdict(self).items() if name not in ("usage", "packed") or value}
+        """Return it as environment.json has it: without usage, packs and nodes where there are none."""
+        return {
+            name: value for name, value in asdict(self).items() if name not in ("usage", "packed", "nodes") or value
+        }
 
 
 class Embedder(Protocol):

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from recallbench.cluster.engine import HERE, Engine
 from recallbench.embedding.cached_embedder import CachedEmbedder
 from recallbench.embedding.embedder import Embedder
 from recallbench.embedding.encoders import ENCODERS, EncoderSpec, Kind
@@ -21,6 +22,7 @@ from recallbench.embedding.hashing import HashEmbedder
 from recallbench.embedding.kinds.gguf_encoder import GgufEncoder
 from recallbench.embedding.kinds.static_encoder import StaticEncoder
 from recallbench.embedding.model_encoder import ModelEncoder
+from recallbench.embedding.on_nodes.nodes_encoder import NodesEncoder
 from recallbench.embedding.options import Backend
 from recallbench.embedding.packs.packed_encoder import PackedEncoder
 from recallbench.embedding.packs.used_packs import UsedPack
@@ -118,12 +120,14 @@ def open_embedder(
     recheck_own: bool = False,
     max_tokens: int | None = None,
     pack: UsedPack | None = None,
+    engine: Engine = HERE,
 ) -> Embedder:
     """Open an embedder by name (or by a spec of one's own). Loads nothing heavy: that waits until it is needed.
 
     Kept vectors that are not the user's own are used only after some of them were embedded again and agreed; with
     `recheck_own`, and where an encoder may change under its name, that goes for the user's own too. Those of a `pack`
     were compared when it was used: they are compared again with `recheck_own`, where the weights are here.
+    `engine` says where an encoder of known weights computes; what it computes is the same.
     """
     progress, environ = progress or Silent(), os.environ if environ is None else environ
     name = encoder if isinstance(encoder, str) else encoder.name
@@ -141,10 +145,29 @@ def open_embedder(
             packed, cache_dir=cache_dir, progress=progress, recheck_own=recheck_own and here, pack=pack
         )
     opened = open_text_encoder(encoder, request)
+    if engine.on_nodes and isinstance(opened, SpecEncoder):
+        elsewhere = None if cache_dir == default_cache_dir(environ) else cache_dir.resolve()
+        sent = f"path:{Path(request.place).resolve()}" if form_of(name) is PATH else encoder
+        opened = NodesEncoder(opened, partial(open_on_node, sent, max_tokens, elsewhere), engine, backend)
+    elif engine.on_nodes:
+        progress.note(f"--engine ray changes nothing for {opened.name}: it is no model that is run from its weights")
     if backend not in ("auto", *opened.backends):
         runs = " or ".join(opened.backends) or "neither OpenVINO nor torch alone"
         progress.note(f"--backend {backend} changes nothing: {opened.name} is run by {runs}")
     return CachedEmbedder(opened, cache_dir=cache_dir, progress=progress, recheck_own=recheck_own or opened.may_change)
+
+
+def open_on_node(
+    encoder: str | EncoderSpec,
+    max_tokens: int | None,
+    cache_dir: Path | None,
+    backend: Backend,
+    environ: Mapping[str, str],
+) -> TextEncoder[Any]:
+    """Open an encoder on a node of a cluster: in the folder that was named, else in that node's own."""
+    name = encoder if isinstance(encoder, str) else encoder.name
+    request = EncoderRequest(name, cache_dir or default_cache_dir(environ), environ, Silent(), backend, max_tokens)
+    return open_text_encoder(encoder, request)
 
 
 def weights_here(request: EncoderRequest) -> bool:

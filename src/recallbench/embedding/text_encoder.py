@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Generic, TypeVar
 
 from recallbench.embedding.embedder import Matrix, ProofStatus
@@ -76,6 +76,11 @@ class TextEncoder(ABC, Generic[Content]):
         return {}
 
     @property
+    def nodes(self) -> Mapping[str, int]:
+        """The batches that each node of a cluster embedded; empty where all is done in this process."""
+        return {}
+
+    @property
     def proof_status(self) -> ProofStatus:
         """Whether its engine was compared with the reference."""
         return "not needed"
@@ -110,6 +115,11 @@ class TextEncoder(ABC, Generic[Content]):
     @abstractmethod
     def embed(self, contents: Sequence[Content], role: Role) -> Matrix:
         """Return one stored vector for each text of a batch."""
+
+    def embed_batches(self, batches: Sequence[Sequence[Content]], role: Role) -> Iterator[Matrix]:
+        """Yield what `embed` returns for each of these batches, in their order."""
+        for contents in batches:
+            yield self.embed(contents, role)
 
     def close(self) -> None:
         """Release whatever is heavy. May be called twice."""

@@ -46,3 +46,14 @@ def vector_difference(ours: npt.NDArray[Any], theirs: npt.NDArray[Any]) -> Diffe
         min(1.0, float(np.nan_to_num(cosines, nan=-1.0).min())),
         float(np.nan_to_num(drift, nan=np.inf).max()),
     )
+
+
+def useless_vector(vectors: npt.NDArray[Any]) -> tuple[int, str] | None:
+    """Return the place of the first vector that can't be compared with another, and what it is; None without one."""
+    with np.errstate(all="ignore"):
+        lengths = np.linalg.norm(vectors, axis=1)
+    useless = np.flatnonzero(~np.isfinite(lengths) | (lengths == 0))
+    if not len(useless):
+        return None
+    first = int(useless[0])
+    return first, "zeros" if lengths[first] == 0 else "NaN or infinity"

@@ -55,6 +55,12 @@ def recorded_load(environment: Mapping[str, Any]) -> MachineLoad | None:
     return load if whole and all(value is None or (is_finite(value) and value >= 0) for value in numbers) else None
 
 
+def named_servers(options: Any) -> tuple[str, ...]:
+    """Return the Postgres servers that recorded options name; none where they name none or can't be read."""
+    stated = options.get("dsn") if isinstance(options, Mapping) else None
+    return tuple(map(str, stated)) if isinstance(stated, list) else (str(stated),) if stated else ()
+
+
 def git_state(folder: Path, only: str | None = None) -> dict[str, str | bool]:
     """Return commit and cleanliness of the checkout that a folder lies in; empty outside one or without git.
 
@@ -67,7 +73,9 @@ def git_state(folder: Path, only: str | None = None) -> dict[str, str | bool]:
         folder = folder.parent
 
     def ask(*words: str) -> str | None:
-        done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=False)
+        # Without its lock: somebody may commit in that checkout at this moment.
+        command = ["git", "--no-optional-locks", "-C", str(folder), *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         return None if done.returncode else done.stdout.strip()
 
     commit = ask("rev-parse", "HEAD")

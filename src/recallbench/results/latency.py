@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from recallbench.errors import InputError
 from recallbench.reading import document, is_finite, objects, parsed
+from recallbench.results.environment import named_servers
 from recallbench.results.metrics import Metrics
 from recallbench.retrieval.timing import AnswerTime, QueryTime, Timings
 from recallbench.scoring.quantiles import NEAREST_RANK, Percentile, Rule, percentiles
@@ -214,5 +215,5 @@ def _environment(folder: Path) -> Mapping[str, Any]:
 def _stated_hardware(stated: Mapping[str, Any]) -> dict[str, str]:
     machine, options = stated.get("machine"), stated.get("options")
     values = {part: str(machine[part]) for part in HARDWARE if machine.get(part)} if isinstance(machine, dict) else {}
-    server = options.get("dsn") if isinstance(options, dict) else None
-    return {**values, "server": str(server)} if server else values
+    servers = named_servers(options)
+    return {**values, "server": " and ".join(servers)} if servers else values

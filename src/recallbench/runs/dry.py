@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -16,10 +16,13 @@ from recallbench.protocol.frozen import load
 from recallbench.protocol.reproductions import find_reproduction
 from recallbench.reports.conclusions.names import listed
 from recallbench.reports.printing.conclusion import Conclusion
-from recallbench.reports.table import Part
+from recallbench.reports.table import Part, Table
 from recallbench.results.manifest import differences
 from recallbench.results.result import open_result
 from recallbench.retrieval.pipeline.pipeline import Pipeline
+from recallbench.runs.forecast.forecast import Forecast
+from recallbench.runs.forecast.foreseen import foresee
+from recallbench.runs.forecast.words import forecast_document, forecast_words
 from recallbench.runs.options import Options
 from recallbench.runs.readiness import ReadinessRow, readiness
 from recallbench.runs.run import run
@@ -41,6 +44,8 @@ class DryRun:
     wrong: Sequence[str]
     """What is wrong with the artefacts of the miniature."""
     rows: Sequence[ReadinessRow]
+    forecast: Forecast | None = None
+    """What the real one takes on this machine; None where that can't be told."""
 
     @property
     def ready(self) -> bool:
@@ -51,6 +56,11 @@ class DryRun:
     def missing(self) -> list[ReadinessRow]:
         """What is not ready."""
         return [row for row in self.rows if row.status == "NOT READY"]
+
+    @property
+    def told(self) -> tuple[ReadinessRow, ...]:
+        """What it needs, and what it takes."""
+        return (*self.rows, *forecast_rows(self.forecast))
 
     def parts(self, *, labels: bool) -> list[Part]:
         """Return what was rehearsed and the readiness table.
@@ -64,7 +74,7 @@ class DryRun:
         return [
             f"dry run of {corpus}: {rehearsed}",
             *(f"  artefacts: {line}" for line in self.wrong),
-            *readiness_lines(corpus, self.rows, labels=labels),
+            *readiness_lines(corpus, self.told, labels=labels),
         ]
 
     def document(self) -> dict[str, Any]:
@@ -76,6 +86,7 @@ class DryRun:
             "artefacts": list(self.files),
             "wrong": list(self.wrong),
             "readiness": [asdict(row) for row in self.rows],
+            "forecast": None if self.forecast is None else forecast_document(self.forecast),
         }
 
 
@@ -113,7 +124,7 @@ def dry_run(options: Options) -> DryRun:
             store="exact" if pipeline is None or pipeline.searches_store else None,
             embedder="hash",
             max_tokens=None,
-            dsn=None,
+            dsn=(),
             store_options={},
             out=None,
             folder=place / "result",
@@ -125,7 +136,14 @@ def dry_run(options: Options) -> DryRun:
         wrong = differences(outcome.folder)
         open_result(outcome.folder)
         files = sorted(path.name for path in outcome.folder.iterdir())
-    return DryRun(options, outcome.metrics.retrieval.asked, files, wrong, readiness(options))
+    return DryRun(
+        options,
+        outcome.metrics.retrieval.asked,
+        files,
+        wrong,
+        readiness(options),
+        foresee(options, tries_encoder=False),
+    )
 
 
 def _can_be_rehearsed(pipeline: Pipeline) -> bool:
@@ -144,6 +162,20 @@ def readiness_lines(corpus: str, rows: Sequence[ReadinessRow], *, labels: bool) 
         if row.remedy:
             lines.append(f"  {'':<{width}}  {'':<9}  what to do: {row.remedy}")
     return lines
+
+
+def forecast_rows(told: Forecast | None) -> list[ReadinessRow]:
+    """Return the row on what a real run takes; none where that can't be told."""
+    return [] if told is None else [ReadinessRow("prediction", "note", forecast_words(told))]
+
+
+def readiness_sheet(asked: Mapping[str, Sequence[ReadinessRow]]) -> Table:
+    """Return the readiness of runs on these corpora as one table."""
+    return Table(
+        ("corpus", "what", "status", "detail", "what to do"),
+        [(name, row.name, row.status, row.detail, row.remedy) for name, rows in asked.items() for row in rows],
+        caption="What a real run needs",
+    )
 
 
 def _of_the_protocol(row: ReadinessRow) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from recallbench.cluster.engine import HERE, Engine
 from recallbench.embedding.options import Backend
 from recallbench.retrieval.pipeline.pipeline import Pipeline
 from recallbench.stores.registry import recorded_options
@@ -24,7 +25,8 @@ class Options:
     corpus: str
     version: str | None = None
     store: str | None = None
-    dsn: str | None = None
+    dsn: tuple[str, ...] = ()
+    """The Postgres servers to measure; over several, each haystack is on one of them."""
     embedder: str | None = None
     max_tokens: int | None = None
     """The user's own length for an encoder of one's own."""
@@ -53,6 +55,8 @@ class Options:
     with_text: bool = False
     keep_going: bool = False
     """A question that the store fails on gets an empty ranking, and does not end the run."""
+    engine: Engine = HERE
+    """Where vectors are computed and the points of a study measured; that decides nothing of them."""
     cache_dir: Path = Path()
     environ: Mapping[str, str] = field(default_factory=dict)
     command: tuple[str, ...] | None = None
@@ -71,6 +75,10 @@ class Options:
             del recorded["pipeline"]
         else:
             recorded["pipeline"] = self.pipeline.source
+        if self.engine == HERE:
+            del recorded["engine"]
+        else:
+            recorded["engine"] = self.engine.name  # and not the address, which is a place
         if self.max_tokens is None:
             del recorded["max_tokens"]  # results have the bytes of releases that knew no such option
         return recorded

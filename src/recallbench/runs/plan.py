@@ -36,9 +36,10 @@ from recallbench.stores.registry import (
     REFERENCE_STORE,
     asks_vectors,
     check_options,
+    check_servers,
     filters_time,
     open_store,
-    server_of,
+    servers_of,
     store_class,
     store_status,
     variant_of,
@@ -83,9 +84,9 @@ class Plan:
         return self.options.keep_going or (self.pipeline is not None and self.pipeline.asks_endpoint)
 
     @property
-    def dsn(self) -> str | None:
-        """The server to measure; None means the embedded one."""
-        return server_of(self.options.dsn, self.options.environ)
+    def servers(self) -> tuple[str, ...]:
+        """The servers to measure; none means the embedded one."""
+        return servers_of(self.options.dsn, self.options.environ)
 
     @property
     def seed(self) -> int | None:
@@ -170,6 +171,7 @@ class Plan:
             recheck_own=recheck_own,
             max_tokens=self.options.max_tokens,
             pack=pack,
+            engine=self.options.engine,
         )
         with closing(embedder):
             yield embedder
@@ -193,7 +195,7 @@ class Plan:
     @property
     def store_status(self) -> tuple[bool, str, str]:
         """Whether the store could be used now, with what says so and what to do; nothing is started."""
-        return store_status(self.address, self.dsn, self.options.environ, self.options.store_options)
+        return store_status(self.address, self.servers, self.options.environ, self.options.store_options)[:3]
 
     def refuse_absent_store(self) -> None:
         """Raise Blocked where the store can't be used."""
@@ -221,7 +223,7 @@ class Plan:
     def _open_store(self, more: Mapping[str, str], progress: Progress | None) -> Store:
         return open_store(
             self.address,
-            dsn=self.dsn,
+            dsn=self.servers,
             options={**self.options.store_options, **more},
             environ=self.options.environ,
             progress=progress or Silent(),
@@ -317,6 +319,7 @@ def _check_store(store: str, options: Options, pipeline: Pipeline | None, k: int
         asked = [({**options.store_options, **leg.store_options}, [int(DEPTH.read(leg.options))]) for leg in legs]
     for store_options, _ in [(options.store_options, []), *asked]:
         check_options(store, store_options)
+    check_servers(store, servers_of(options.dsn, options.environ))
     return list(dict.fromkeys(line for each, calls in asked for line in store_class(store).limits(each, calls)))
 
 
@@ -348,9 +351,12 @@ def _needs_vectors(pipeline: Pipeline | None, store: str, options: Options) -> b
 
 
 def _default_store(options: Options) -> tuple[str, str]:
-    dsn = server_of(options.dsn, options.environ)
-    if dsn is None:
+    servers = servers_of(options.dsn, options.environ)
+    if not servers:
         return REFERENCE_STORE, "no PGMNEMO_DSN or --dsn names a server with the extension pgmnemo"
-    if not has_extension(dsn, SYSTEM_UNDER_TEST):
-        return REFERENCE_STORE, "the server has no extension pgmnemo"
+    if not all(has_extension(server, SYSTEM_UNDER_TEST) for server in servers):
+        return (
+            REFERENCE_STORE,
+            f"{'the server' if len(servers) == 1 else 'one of the servers'} has no extension pgmnemo",
+        )
     return SYSTEM_UNDER_TEST, ""

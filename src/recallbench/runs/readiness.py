@@ -131,14 +131,15 @@ def _endpoints(plan: Plan) -> Iterator[ReadinessRow]:
 
 
 def _extension(plan: Plan) -> ReadinessRow:
-    dsn, name = plan.dsn, plan.rules.canonical_store
-    if dsn is None:
+    servers, name = plan.servers, plan.rules.canonical_store
+    if not servers:
         return ReadinessRow("extension", "note", f"{name}: none, since no PGMNEMO_DSN or --dsn names a server")
     try:
-        version = has_extension(dsn, name)
+        versions = [has_extension(server, name) or "is not installed" for server in servers]
     except RecallBenchError as error:
         return ReadinessRow("extension", "NOT READY", f"{name}: {error.problem}", error.remedy)
-    return ReadinessRow("extension", "note", f"{name} {version or 'is not installed on the server'}")
+    on = " on the server" if versions == ["is not installed"] else ""
+    return ReadinessRow("extension", "note", f"{name} {', '.join(dict.fromkeys(versions))}{on}")
 
 
 def _version(plan: Plan) -> ReadinessRow:
@@ -148,7 +149,7 @@ def _version(plan: Plan) -> ReadinessRow:
         detail = f"{requested}; the gate compares what {store} states before and after the run"
         return ReadinessRow("version", "note", detail)
     try:
-        there = has_extension(plan.dsn or "", store) if version else ""
+        there = has_extension(next(iter(plan.servers), ""), store) if version else ""
     except RecallBenchError:
         there = ""  # the rows on store and extension say so
     if version and there and version.removeprefix("v") != there:

@@ -32,6 +32,7 @@ from recallbench.retrieval.timing import Timings
 from recallbench.runs.answering import Answering, open_answering
 from recallbench.runs.assembly import assemble
 from recallbench.runs.embedded_texts import FoundVectors, embed_texts
+from recallbench.runs.forecast.ahead import Ahead, Lengths, parts_of
 from recallbench.runs.options import Options
 from recallbench.runs.placement import leave_blocked, measured_folder, result_folder
 from recallbench.runs.plan import Plan, plan_run
@@ -62,13 +63,13 @@ def run(options: Options, progress: Progress, today: date) -> Outcome:
         plan = plan_run(options)
         for line in plan.announcements:
             progress.note(line)
-        return _run(plan, today, progress)
+        return _run(plan, today, Ahead(progress))
     except Blocked as blocked:
         leave_blocked(options, blocked, today, progress)
         raise
 
 
-def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
+def _run(plan: Plan, today: date, progress: Ahead) -> Outcome:
     started, since = datetime.now(UTC), time.perf_counter()
     # A server that outlived its run would go on for ever, so this is done whatever the run needs.
     folders.sweep()
@@ -92,7 +93,10 @@ def _run(plan: Plan, today: date, progress: Progress) -> Outcome:
         timings = Timings()
         # A run with a limit does not ask for every text that the survey sees.
         found = FoundVectors(embedder) if embedder is not None and plan.options.limit is None else None
-        survey = _survey(plan, corpus, found, timings, progress)
+        lengths = Lengths(plan.options.limit)
+        survey = _survey(plan, corpus, found, lengths, timings, progress)
+        kept = found is not None and found.all_passages
+        progress.parts = parts_of(lengths, plan.store, embeds=embedder is not None, passages_kept=kept)
         if plan.options.limit is not None and plan.options.limit >= survey.asked:
             plan = replace(plan, options=replace(plan.options, limit=None))
         options = plan.options
@@ -169,11 +173,14 @@ def _may_be_cited(plan: Plan, corpus: Corpus) -> bool:
     return not departures(replace(plan.configuration(corpus.sha256), limit=None), plan.corpus, plan.rules)
 
 
-def _survey(plan: Plan, corpus: Corpus, found: FoundVectors | None, timings: Timings, progress: Progress) -> Survey:
+def _survey(
+    plan: Plan, corpus: Corpus, found: FoundVectors | None, lengths: Lengths, timings: Timings, progress: Progress
+) -> Survey:
     stage = progress.stage("reading the corpus", plan.corpus.segments or None, "segments")
     with timings.phase("survey"), stage as advance:
 
         def listen(haystack: Haystack) -> None:
+            lengths.look(haystack)
             if found is not None:
                 found.look(haystack)
             advance(len(haystack.segments))

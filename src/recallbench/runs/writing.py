@@ -159,7 +159,8 @@ def _environment(
 def stated_circumstances(options: Options, folder: Path) -> dict[str, object]:
     """Return command, options, code, machine, packages and variables, without secrets and places on one machine."""
     recorded = options.recorded()
-    recorded["dsn"] = redacted(options.dsn) if options.dsn else None
+    servers = [redacted(server) for server in options.dsn if server]
+    recorded["dsn"] = servers if len(servers) > 1 else next(iter(servers), None)
     recorded["store"] = recorded_name(options.store) if options.store else None
     recorded["embedder"] = recorded_encoder(options.embedder) if options.embedder else None
     for path in ("cache_dir", "corpus_file", "out", "folder", "environ"):

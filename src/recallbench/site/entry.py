@@ -14,6 +14,7 @@ from recallbench.reports.own_encoder import encoder_words
 from recallbench.results import manifest
 from recallbench.results.costs.ledgers import ledgers
 from recallbench.results.dated import start_of
+from recallbench.results.environment import named_servers
 from recallbench.results.latency import HARDWARE, build_seconds, query_times
 from recallbench.results.metrics import OVERALL, EstimatePart, Metrics
 from recallbench.results.rankings import Rankings
@@ -164,7 +165,7 @@ def _times(result: Result) -> tuple[float | None, tuple[str, ...], str]:
         return None, (), publishable(error.brief)
     machine, options = (result.environment.get(name) for name in ("machine", "options"))
     stated = [str(machine.get(part) or "") for part in HARDWARE] if isinstance(machine, dict) else []
-    server = str(options.get("dsn") or "embedded") if isinstance(options, dict) else "embedded"
+    server = " and ".join(named_servers(options)) or "embedded"
     known = tuple(publishable(part) for part in (*stated, server)) if stated and all(stated) else ()
     return quantile(times, 0.95), known, ""
 

@@ -15,7 +15,10 @@ from recallbench.errors import Blocked, RecallBenchError, UsageError
 from recallbench.nearest_name import you_may_mean
 from recallbench.progress import Progress
 from recallbench.stores.options import StoreOption
+from recallbench.stores.postgres.postgres import redacted
 from recallbench.stores.request import StoreRequest, StoreStatus
+from recallbench.stores.spread import SpreadStore
+from recallbench.stores.spread_status import spread_status
 from recallbench.stores.store import Store
 
 STORES: Mapping[str, str] = {
@@ -72,22 +75,56 @@ def store_options(*names: str) -> tuple[StoreOption, ...]:
     return tuple(option for name in names or STORES for option in store_class(name).options)
 
 
-def server_of(dsn: str | None, environ: Mapping[str, str]) -> str | None:
-    """The server that was named: by the option, else by PGMNEMO_DSN; None asks for the embedded one."""
-    return dsn or environ.get(DSN_VARIABLE) or None
+def servers_of(dsn: tuple[str, ...], environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The servers that were named: by the option, else one by PGMNEMO_DSN; none asks for the embedded one."""
+    named = tuple(filter(None, dsn))
+    return named or tuple(filter(None, [environ.get(DSN_VARIABLE)]))
 
 
 def open_store(
     name: str,
     *,
     environ: Mapping[str, str],
-    dsn: str | None = None,
+    dsn: tuple[str, ...] = (),
     options: Mapping[str, str] = NO_OPTIONS,
     progress: Progress | None = None,
 ) -> Store:
-    """The store of that name, not yet prepared; an embedded server begins to start in the background."""
+    """The store of that name, not yet prepared; an embedded server begins to start in the background.
+
+    Over several servers it is spread, each scope on one of them.
+    """
     check_options(name, options)
-    return store_class(name).open(StoreRequest(name, environ, server_of(dsn, environ), options, progress))
+    kind, servers = store_class(name), servers_of(dsn, environ)
+    check_servers(name, servers)
+    if len(servers) < 2 or kind.servers != "several":
+        return kind.open(StoreRequest(name, environ, next(iter(servers), None), options, progress))
+    return SpreadStore(
+        lambda server, heard: kind.open(StoreRequest(name, environ, server, options, heard)), _shown(servers), progress
+    )
+
+
+def check_servers(name: str, servers: tuple[str, ...]) -> None:
+    """Raise UsageError where the store can't lie on so many servers, or one of them is named twice."""
+    if len(servers) < 2 or store_class(name).servers == "none":
+        return
+    if store_class(name).servers == "one":
+        several = [other for other in STORES if store_class(other).servers == "several"]
+        raise UsageError(
+            f"the store `{recorded_name(name)}` can't be spread over {len(servers)} servers",
+            expected=f"--dsn once, or --store {' or '.join(several)}",
+            found=f"--dsn {len(servers)} times",
+            remedy="name one server",
+        )
+    if len(_shown(servers)) < len(servers):
+        twice = next(shown for shown in _shown(servers) if [*map(redacted, servers)].count(shown) > 1)
+        raise UsageError(
+            "a server is named twice", expected="each --dsn once", found=twice, remedy="leave one of them out"
+        )
+
+
+def _shown(servers: tuple[str, ...]) -> dict[str, str]:
+    """Return the servers by what may be shown of their addresses."""
+    return {redacted(server): server for server in servers}
 
 
 def asks_vectors(name: str, *, environ: Mapping[str, str], options: Mapping[str, str] = NO_OPTIONS) -> bool:
@@ -125,11 +162,16 @@ def check_options(name: str, options: Mapping[str, str], *, several: bool = Fals
 
 
 def store_status(
-    name: str, dsn: str | None, environ: Mapping[str, str], options: Mapping[str, str] = NO_OPTIONS
+    name: str, dsn: tuple[str, ...], environ: Mapping[str, str], options: Mapping[str, str] = NO_OPTIONS
 ) -> StoreStatus:
-    """Whether the store could be used now; starts no server, changes nothing."""
+    """Whether the store could be used now, on each of its servers; starts no server, changes nothing."""
     try:
-        return store_class(name).status(StoreRequest(name, environ, server_of(dsn, environ), options))
+        kind, servers = store_class(name), servers_of(dsn, environ)
+        if len(servers) < 2 or kind.servers == "none":
+            return kind.status(StoreRequest(name, environ, next(iter(servers), None), options))
+        check_servers(name, servers)
+        asked = {shown: StoreRequest(name, environ, server, options) for shown, server in _shown(servers).items()}
+        return spread_status({shown: kind.status(request) for shown, request in asked.items()})
     except RecallBenchError as error:
         description = f"{error.problem}: {error.found}" if error.found else error.problem
         return StoreStatus(False, description, error.remedy)

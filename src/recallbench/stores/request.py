@@ -29,3 +29,5 @@ class StoreStatus(NamedTuple):
     ready: bool
     detail: str
     remedy: str = ""
+    decides: tuple[str, ...] = ()
+    """What of it decides rankings, such as versions: alike on servers that a store is spread over."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import inf
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from recallbench.stores.options import StoreOption
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement
 
+Servers = Literal["none", "one", "several"]
 Vector = npt.NDArray[np.float32]
 Matrix = npt.NDArray[np.float32]
 
@@ -76,6 +77,8 @@ class Store(ABC):
     """It answers a query that says what is `visible` as if the scope held nothing else (proved by a test)."""
     grows: bool = False
     """A scope may get more items after it was searched, and is then searched at once, without another `ready`."""
+    servers: ClassVar[Servers] = "none"
+    """How many Postgres servers (--dsn) it can lie on; over several, each scope is on one of them."""
     never_cold: ClassVar[str] = IN_PROCESS
     """Why no query of it can be a cold one; empty where one can."""
 
@@ -226,6 +229,10 @@ class Store(ABC):
         Asked at the ends of each phase, so it is to take less than a millisecond.
         """
         return None
+
+    def cancel(self) -> None:
+        """End what its server does for it now, from another thread; that call then fails."""
+        return
 
     @abstractmethod
     def close(self) -> None:

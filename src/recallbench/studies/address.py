@@ -38,7 +38,7 @@ def is_known(plan: Plan) -> bool:
         if legs or pipeline.asks_endpoint:
             return False
         outside = outside and pipeline.searches_store
-    return not outside and plan.dsn is None
+    return not outside and not plan.servers
 
 
 def _facts(plan: Plan, dataset_sha256: str, embedder: Embedder | None) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from recallbench.reports.repetition.document import JSON, MARKDOWN, Repetition
 from recallbench.reports.repetition.words import markdown
 from recallbench.results.folder import check_writable, folder_name, free_folder
 from recallbench.results.result import open_unchanged
+from recallbench.runs.on_nodes import run_on_nodes
 from recallbench.runs.options import Options
 from recallbench.runs.placement import results_parent
 from recallbench.runs.plan import Plan, plan_run
@@ -32,7 +33,7 @@ PLAN = "plan.json"
 """The file that says what is repeated; it lies in the folder until all is done."""
 NOT_WARM = "none: the store holds one haystack at a time and forgets it, so nothing stays to be asked again"
 REPLAYED = "none: each question is asked while the store fills, so nothing stays to be asked again as it was"
-ELSEWHERE = frozenset({"dsn", "download", "out", "folder", "label", "cache_dir", "environ"})
+ELSEWHERE = frozenset({"dsn", "download", "out", "folder", "label", "cache_dir", "environ", "engine"})
 """Options that are places and do not change what is measured."""
 
 
@@ -63,6 +64,11 @@ def repeat(options: Options, times: int, progress: Progress, today: date, unfini
         _refuse_another_plan(folder, repeated)
     kept = sum((folder / f"run_{i}").exists() for i in range(1, times + 1))
     try:
+        if options.engine.on_nodes:
+            missing = [place for i in range(1, times + 1) if not (place := folder / f"run_{i}").exists()]
+            failed = run_on_nodes({place: replace(options, label=None) for place in missing}, progress, today)
+            for error in failed.values():
+                raise error
         outcomes = [
             _run_unless_finished(options, folder / f"run_{i}", i, times, progress, today) for i in range(1, times + 1)
         ]
@@ -139,7 +145,7 @@ def _conditions(plan: Plan) -> tuple[str, str]:
     again = "one more filled store, asked once, then that often again in the same server without a change to it"
     if plan.replayed:
         again = ""
-    if plan.store == REFERENCE_STORE and plan.dsn is None:
+    if plan.store == REFERENCE_STORE and not plan.servers:
         cold = "each run starts a server of its own and fills it; the machine's cache of files is not emptied"
         return cold, again
     return (

@@ -59,13 +59,13 @@ def measure_versions(options: Options, versions: Sequence[str], progress: Progre
     """Measure each version, and write the summary beside the results; raises Blocked where none could be measured."""
     _refuse_unfit(options, versions)
     plan = plan_run(replace(options, store=SYSTEM_UNDER_TEST))
-    dsn = plan.dsn
-    if dsn is None:
+    if not plan.servers:
         raise Blocked(
             f"no server with versions of {SYSTEM_UNDER_TEST} is named",
             expected="--dsn, or PGMNEMO_DSN",
             remedy="name a server on which the role may create databases: --dsn postgresql://…",
         )
+    (dsn,) = plan.servers
     # What every version needs is asked for before any database is made.
     corpus = plan.open_corpus(progress)
     check_writable(_summary_folder(options, today))
@@ -101,7 +101,7 @@ def _measure(options: Options, dsn: str, version: str, progress: Progress, today
         with database_with(dsn, SYSTEM_UNDER_TEST, version) as own:
             progress.note(f"{SYSTEM_UNDER_TEST} {version}: installed in a database of its own")
             try:
-                return _Attempt(version, run(replace(options, version=version, dsn=own), progress, today))
+                return _Attempt(version, run(replace(options, version=version, dsn=(own,)), progress, today))
             except Blocked as blocked:
                 return _failure(version, "blocked", blocked, progress)
     except NotInstalled as lacking:

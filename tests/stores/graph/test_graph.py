@@ -194,13 +194,13 @@ def test_an_address_that_cannot_be_meant_is_refused(uri: str) -> None:
 
 def test_the_status_of_a_server_out_of_reach_says_why(server: dict[str, str]) -> None:
     (port,) = free_ports(1)
-    gone = store_status("graph", None, {"NEO4J_URI": f"bolt://127.0.0.1:{port}", "RECALLBENCH_STORE_TIMEOUT": "2"})
+    gone = store_status("graph", (), {"NEO4J_URI": f"bolt://127.0.0.1:{port}", "RECALLBENCH_STORE_TIMEOUT": "2"})
     assert (gone.ready, "does not answer" in gone.detail) == (False, True)
-    refused = store_status("graph", None, {**server, "NEO4J_PASSWORD": "wr0ng"})
+    refused = store_status("graph", (), {**server, "NEO4J_PASSWORD": "wr0ng"})
     assert (refused.ready, "wr0ng" in str(refused)) == (False, False)
-    half = store_status("graph", None, {**server, "NEO4J_PASSWORD": ""})
+    half = store_status("graph", (), {**server, "NEO4J_PASSWORD": ""})
     assert (half.ready, "NEO4J_PASSWORD" in half.detail) == (False, True)
-    assert not store_status("graph", None, {**server, "NEO4J_DATABASE": "elsewhere"}).ready
+    assert not store_status("graph", (), {**server, "NEO4J_DATABASE": "elsewhere"}).ready
 
 
 STUCK = """

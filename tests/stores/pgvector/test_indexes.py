@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -87,6 +88,9 @@ def test_a_wide_search_of_an_index_finds_what_exact_search_finds(opened, truth, 
     evidence = store.evidence()
     assert (evidence["index"], evidence["answered"]) == (index, USED)
     assert "Index Scan using segments_nearest on segments" in evidence["plan"]
+    assert re.fullmatch(
+        r"maintenance_work_mem 64MB, at most \d parallel workers?, 0 at work; .*", evidence["index build"]
+    )  # read back; so small a table gets none
     assert evidence["index build"].endswith(NOT_REPRODUCIBLE)
     assert store.stored_bytes()["indexes"] > 0
     assert not store.prefix_stable

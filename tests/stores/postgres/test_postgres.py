@@ -178,7 +178,9 @@ def server_that_says(version: str) -> Iterator[str]:
                     break
                 session.sendall(b"N")  # no encryption here
             session.sendall(opening)
-            session.recv(1)
+            if session.recv(1 << 10):  # a setting of the session, which any version has
+                session.sendall(message(b"C", b"SET\0") + message(b"Z", b"I"))
+                session.recv(1)
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
@@ -198,7 +200,7 @@ def test_a_server_that_is_too_old_blocks() -> None:
 
 def test_doctor_names_a_server_that_is_too_old() -> None:
     with server_that_says("13.22") as dsn:
-        status = store_status("pgvector", dsn, {})
+        status = store_status("pgvector", (dsn,), {})
     assert not status.ready
     assert "13.22" in status.detail
     assert status.remedy

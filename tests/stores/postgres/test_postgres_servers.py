@@ -52,7 +52,7 @@ def test_a_server_whose_pgvector_is_incomplete_or_missing_blocks(altered: Instal
             PgvectorStore(server.dsn).prepare(3)
         assert "no pgvector" in caught.value.found
         assert "install pgvector" in caught.value.remedy
-        status = store_status("pgvector", server.dsn, {})
+        status = store_status("pgvector", (server.dsn,), {})
         assert (status.ready, "lacks pgvector" in status.detail) == (False, True)
 
 

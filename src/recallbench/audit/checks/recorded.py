@@ -16,8 +16,10 @@ from recallbench.escaping.terminal import hidden, visible
 from recallbench.reading import document, lines, parsed
 from recallbench.reports.reproduction import JSON_NAME
 from recallbench.results import latency, manifest, rows
+from recallbench.results.environment import named_servers
 from recallbench.scoring.editions import FIRST
 from recallbench.stores.registry import find_store
+from recallbench.stores.spread_statement import server_group
 from recallbench.stores.statement import StoreRecord, contradictions
 
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -64,10 +66,8 @@ def _store(subject: AuditSubject) -> Iterator[str]:
                 yield f"no settings of {leg.name}"
             if leg.kind.needs_vectors and metrics.embedder is None:
                 yield f"no embedder, which {leg.name} needs"
-        statements = leg.kind.states(leg.name, leg.options)
-        yield from contradictions(
-            statements, StoreRecord(leg.version, leg.settings, leg.evidence), _stated_elsewhere(subject)
-        )
+        record = StoreRecord(leg.version, leg.settings, leg.evidence)
+        yield from contradictions(leg.statements, record, _stated_elsewhere(subject))
 
 
 def _stated_elsewhere(subject: AuditSubject) -> dict[str, tuple[str, str]]:
@@ -75,8 +75,8 @@ def _stated_elsewhere(subject: AuditSubject) -> dict[str, tuple[str, str]]:
     packages, options = subject.environment.get("packages"), recorded_options(subject)
     installed = packages if isinstance(packages, Mapping) else {}
     known = {f"package_{name}": ("environment.json", str(version)) for name, version in installed.items()}
-    if options.get("dsn"):
-        known["dsn"] = ("the option --dsn", str(options["dsn"]))
+    for number, server in enumerate(named_servers(options), 1):
+        known[server_group(number)] = ("the option --dsn", server)
     return known | {"segments": ("retrieval.segments", str(subject.metrics.retrieval.segments))}
 
 

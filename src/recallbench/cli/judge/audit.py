@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import options
 from recallbench.cli.command import PATH, argument, command, flag, option
+from recallbench.cli.engine_options import ENGINE, take_engine
 from recallbench.cli.printing import conclude, show
 from recallbench.escaping.terminal import visible_lines
 from recallbench.reports.printing.printed import Format, Printed
@@ -18,6 +20,8 @@ from recallbench.reports.table import Part, print_parts
 if TYPE_CHECKING:
     from recallbench.audit.audit import Audit
     from recallbench.audit.gate import Check
+    from recallbench.cluster.engine import Engine
+    from recallbench.errors import RecallBenchError
     from recallbench.progress import Progress
 
 EPILOG = (
@@ -62,6 +66,7 @@ EPILOG = (
         multiple=True,
     ),
     options.LABELS,
+    *ENGINE,
     options.QUIET,
     options.CONFIG,
     epilog=EPILOG,
@@ -80,6 +85,7 @@ def audit(
     explain: tuple[str, ...],
     labels: bool,
     quiet: bool,
+    **of_engine: Any,
 ) -> int:
     """Work out every figure again from rankings and dataset, check it all, and say in a word whether the folder holds.
 
@@ -119,9 +125,13 @@ def audit(
     documents: list[dict[str, Any]] = []
     parts: list[Part] = []
     codes = []
+    made = _made_on_nodes(take_engine(of_engine), folders, corpus_file, rerun_control, cache_dir, progress)
     for folder in folders:
         try:
-            examined = _examined(folder, corpus_file, rerun_control, cache_dir, progress)
+            came = made.get(folder)
+            if isinstance(came, RecallBenchError):
+                raise came
+            examined = came or _examined(folder, corpus_file, rerun_control, cache_dir, progress)
             if publish:
                 examined = examined.with_check(_on_record(examined, history))
             if require_attestation is not None:
@@ -150,6 +160,31 @@ def audit(
     elif conclusion is not None:
         conclude(conclusion)
     return max(codes)
+
+
+def _made_on_nodes(
+    engine: Engine,
+    folders: Sequence[Path],
+    corpus_files: Sequence[Path],
+    rerun_control: bool | None,
+    cache_dir: Path | None,
+    progress: Progress,
+) -> dict[Path, Audit | RecallBenchError]:
+    """Return what nodes of a cluster say of the folders of this tool; nothing where all is done in this process."""
+    from recallbench.foreign.layouts.registry import find_layout
+
+    own = {folder: folder.resolve() for folder in folders if folder.is_dir() and find_layout(folder) is None}
+    if not engine.on_nodes or not own:
+        return {}
+    from recallbench.audit.on_nodes import AuditJob, audit_on_nodes
+
+    files, kept = tuple(file.resolve() for file in corpus_files), (cache_dir or options.default_cache()).resolve()
+    came = audit_on_nodes(AuditJob(tuple(own.values()), files, rerun_control, kept), engine, progress)
+    return {
+        folder: replace(found, folder=folder) if not isinstance(found, Exception) else found
+        for folder, whole in own.items()
+        if (found := came.get(whole)) is not None
+    }
 
 
 def _examined(

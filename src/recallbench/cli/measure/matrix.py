@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, command, option
+from recallbench.cli.engine_options import ENGINE
 from recallbench.cli.printing import show as print_matrix
+from recallbench.cli.server_option import DSN
 from recallbench.cli.typed_command import typed_command
 from recallbench.reports.printing.printed import Format
 
@@ -37,10 +39,11 @@ EXAMPLES = (
     option("store", "The store that searches the vectors.", default="exact"),
     option("show", "Print a matrix that was measured, from its folder, and measure nothing.", type=PATH),
     *options.OWN_DATA,
-    options.DSN,
+    DSN,
     options.BACKEND,
     *options.of_stores(),
     *options.CORPUS,
+    *ENGINE,
     *options.STUDY,
     *options.GENERAL,
     epilog=f"{EXAMPLES} {EPILOG}",

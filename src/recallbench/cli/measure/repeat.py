@@ -8,6 +8,7 @@ from typing import Any
 
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, Whole, argument, command, option
+from recallbench.cli.engine_options import ENGINE
 from recallbench.cli.printing import show
 from recallbench.cli.typed_command import typed_command
 from recallbench.reports.printing.printed import Format
@@ -24,6 +25,7 @@ EXAMPLE = "recallbench repeat 5 locomo --embedder minilm"
     *options.of_system(),
     *options.CORPUS,
     *options.SEEN,
+    *ENGINE,
     *options.STUDY,
     option(
         "resume",

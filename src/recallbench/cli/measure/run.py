@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, argument, command, flag, option
+from recallbench.cli.engine_options import ENGINE
 from recallbench.cli.printing import conclude, show
 from recallbench.cli.typed_command import typed_command
 from recallbench.reports.printing.printed import Format, Printed
@@ -44,6 +45,7 @@ EXAMPLES = (
         "Also measure a published baseline (baseline-v0.2.1) again, in its own, flawed way; a deviation.",
         metavar="BASELINE",
     ),
+    *ENGINE,
     *options.RESULT,
     options.REQUIRE_QUIET,
     options.LABELS,
@@ -76,7 +78,7 @@ def run(
     from recallbench.machine_load import MachineLoad, refuse_unquiet
     from recallbench.reports.conclusions.measured import conclude_measured, conclude_several
     from recallbench.reports.conclusions.rows import headline_sheet, result_document
-    from recallbench.runs.dry import conclude_dry_runs
+    from recallbench.runs.dry import conclude_dry_runs, readiness_sheet
     from recallbench.runs.dry import dry_run as rehearse
     from recallbench.runs.run import run as measure
 
@@ -104,7 +106,9 @@ def run(
         shown = [part for each in dry_runs for part in each.parts(labels=labels)]
         command = typed_command().again("--dry-run", "--strict")
         rehearsed = {"dry_runs": [each.document() for each in dry_runs]}
-        show(Printed("A dry run", shown, rehearsed, conclude_dry_runs(dry_runs, command)), format)
+        sheet = readiness_sheet({each.options.corpus: each.told for each in dry_runs})
+        ending = conclude_dry_runs(dry_runs, command)
+        show(Printed("A dry run", shown, rehearsed, ending, own_sheet=sheet), format)
         return 0 if all(each.ready for each in dry_runs) or not strict else 3
     if require_quiet:
         refuse_unquiet(MachineLoad.while_idle())

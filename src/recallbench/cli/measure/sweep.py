@@ -10,6 +10,7 @@ import click
 
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, Finite, Whole, argument, command, flag, option
+from recallbench.cli.engine_options import ENGINE
 from recallbench.cli.printing import show
 from recallbench.cli.settings_file import take_settings
 from recallbench.cli.typed_command import typed_command
@@ -77,6 +78,7 @@ def _read_run(context: click.Context, _argument: click.Parameter, path: Path) ->
     *options.of_system(),
     *options.CORPUS,
     *options.SEEN,
+    *ENGINE,
     *options.STUDY,
     *options.GENERAL,
     epilog=f"{EXAMPLES} {EPILOG}",

@@ -8,6 +8,7 @@ from typing import Any
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, argument, command, option
 from recallbench.cli.printing import show
+from recallbench.cli.server_option import server_option
 from recallbench.reports.printing.printed import Format
 
 
@@ -15,7 +16,7 @@ from recallbench.reports.printing.printed import Format
     argument("version", "In the order to compare, as 0.2.1.", nargs=-1, required=True, metavar="VERSION..."),
     option("corpus", "A single one: locomo, longmemeval, realtalk, realmem, …"),
     option("store", "The memory under test; pgmnemo is the one with versions."),
-    option("dsn", "A server where databases may be created [default: $PGMNEMO_DSN]."),
+    server_option("A server where databases may be created [default: $PGMNEMO_DSN]."),
     options.EMBEDDER,
     options.MAX_TOKENS,
     options.BACKEND,

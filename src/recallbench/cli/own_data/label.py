@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from recallbench.cli import options
 from recallbench.cli.command import PATH, Whole, argument, command, flag, former, option, typed
 from recallbench.cli.printing import show
+from recallbench.cli.server_option import DSN
 from recallbench.cli.typed_command import typed_command
 from recallbench.errors import UsageError
 from recallbench.escaping.terminal import visible
@@ -46,7 +47,7 @@ KEYS = (
     option("proposals", "How many documents are put forward for each query.", type=Whole(1, DEEPEST), default=10),
     former("k", "proposals", type=Whole(1, DEEPEST)),
     option("store", "The store that puts documents forward.", default="bm25"),
-    options.DSN,
+    DSN,
     options.EMBEDDER,
     options.MAX_TOKENS,
     options.BACKEND,

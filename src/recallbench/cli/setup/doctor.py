@@ -1,4 +1,4 @@
-"""`recallbench doctor`: what a run would need, and whether it is here."""
+"""`recallbench doctor`: what a run would need, whether it is here, and what it takes."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, argument, command
 from recallbench.cli.printing import show
+from recallbench.cli.server_option import DSN
 from recallbench.escaping import shell
 from recallbench.reports.printing.printed import Format, Printed
-from recallbench.reports.table import Part, Table
+from recallbench.reports.table import Part
 
 AT_ONCE = "recallbench run canary-locomo --store bm25, which needs none of it"
 
@@ -18,7 +19,7 @@ AT_ONCE = "recallbench run canary-locomo --store bm25, which needs none of it"
     argument("corpora", "Corpora to ask about [default: locomo and longmemeval].", nargs=-1, metavar="[CORPUS...]"),
     options.VERSION,
     options.STORE,
-    options.DSN,
+    DSN,
     options.EMBEDDER,
     options.MAX_TOKENS,
     *options.of_stores(),
@@ -31,28 +32,33 @@ AT_ONCE = "recallbench run canary-locomo --store bm25, which needs none of it"
     f"--store exact --embedder minilm. {EPILOG}",
 )
 def doctor(corpora: tuple[str, ...], strict: bool, format: Format, **of_run: Any) -> int:
-    """List what a real run needs, and whether it is here."""
+    """List what a real run needs, whether it is here, and how long it takes."""
     from dataclasses import asdict
 
     from recallbench.corpora.registry import names
-    from recallbench.runs.dry import readiness_lines
+    from recallbench.runs.dry import forecast_rows, readiness_lines, readiness_sheet
+    from recallbench.runs.forecast.foreseen import foresee
+    from recallbench.runs.forecast.words import forecast_document
     from recallbench.runs.readiness import readiness
     from recallbench.runs.readiness_conclusion import is_ready, readiness_conclusion
 
     named = [name for corpus in corpora or ("locomo", "longmemeval") for name in names(corpus)]
-    asked = {name: readiness(options.run_options(corpus=name, **of_run)) for name in named}
+    runs = {name: options.run_options(corpus=name, **of_run) for name in named}
+    told_of = {name: foresee(run, tries_encoder=True) for name, run in runs.items()}
+    asked = {name: (*readiness(run), *forecast_rows(told_of[name])) for name, run in runs.items()}
     ready = {name: is_ready(rows) for name, rows in asked.items()}
     lines: list[Part] = []
     for name, rows in asked.items():
         lines += [*readiness_lines(name, rows, labels=True), "READY" if ready[name] else "NOT READY"]
-    sheet = Table(
-        ("corpus", "what", "status", "detail", "what to do"),
-        [(name, row.name, row.status, row.detail, row.remedy) for name, rows in asked.items() for row in rows],
-        caption="What a real run needs",
-    )
+    sheet = readiness_sheet(asked)
     document = {
         "corpora": [
-            {"corpus": name, "ready": ready[name], "rows": [asdict(row) for row in rows]}
+            {
+                "corpus": name,
+                "ready": ready[name],
+                "rows": [asdict(row) for row in rows],
+                "forecast": None if (foreseen := told_of[name]) is None else forecast_document(foreseen),
+            }
             for name, rows in asked.items()
         ]
     }

@@ -35,20 +35,8 @@ from recallbench.stores.pgmnemo.notices import Notices
 from recallbench.stores.pgmnemo.options import CREATED_AT, FUNCTION, ROW_DATES
 from recallbench.stores.pgmnemo.projects import Projects, claim_projects, release, remove_rows
 from recallbench.stores.pgmnemo.rights import GRANT, check_rights
-from recallbench.stores.pgmnemo.session import (
-    INDEX_SETTINGS,
-    STEADYING,
-    TENANT,
-    UNHURRIED,
-    set_up_session,
-)
-from recallbench.stores.pgmnemo.signature import (
-    CANONICAL,
-    SCHEMA,
-    Signature,
-    read_signature,
-    settings_of_functions,
-)
+from recallbench.stores.pgmnemo.session import INDEX_SETTINGS, STEADYING, TENANT, UNHURRIED, set_up_session
+from recallbench.stores.pgmnemo.signature import CANONICAL, SCHEMA, Signature, read_signature, settings_of_functions
 from recallbench.stores.postgres.postgres import (
     connect,
     database_errors,
@@ -61,7 +49,7 @@ from recallbench.stores.postgres.status import server_status
 from recallbench.stores.postgres.tenancy import schema_bytes
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement, exactly
-from recallbench.stores.store import Hit, Item, Matrix, Query, Store
+from recallbench.stores.store import Hit, Item, Matrix, Query, Servers, Store
 from recallbench.stores.vectors import checked_questions, checked_rows
 
 if TYPE_CHECKING:
@@ -83,6 +71,7 @@ class PgmnemoStore(Store):
     name = "pgmnemo"
     summary: ClassVar[str] = "the extension pgmnemo, which the protocol was written for"
     options: ClassVar[tuple[StoreOption, ...]] = (FUNCTION, ROW_DATES)
+    servers: ClassVar[Servers] = "one"
     never_cold: ClassVar[str] = ""
     grows: bool = True
 
@@ -251,10 +240,9 @@ class PgmnemoStore(Store):
         old, _ = self._open()
         connection = connect(self._dsn)
         self._set_up(connection)
-        if self._guard is None:
-            self._guard = old
-        else:
+        if self._guard is not None:
             old.close()
+        self._guard = self._guard or old
         self._connection = connection
         self._tenant = ""
         return ""
@@ -353,9 +341,8 @@ class PgmnemoStore(Store):
             why = blocked.found.partition(";")[0]
             self._progress.note(f"its lessons stay on the server, since {why}; the next run there removes them")
         finally:
-            for connection in (searching, holding):
-                if connection:
-                    connection.close()
+            for connection in filter(None, (searching, holding)):
+                connection.close()
 
     def _open(self) -> tuple[Connection, Projects]:
         if self._connection is None or self._projects is None:

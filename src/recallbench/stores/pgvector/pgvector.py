@@ -43,7 +43,7 @@ from recallbench.stores.postgres.status import server_status
 from recallbench.stores.postgres.tenancy import schema_bytes
 from recallbench.stores.request import StoreRequest, StoreStatus
 from recallbench.stores.statement import Statement, exactly
-from recallbench.stores.store import Hit, Item, Matrix, Query, Store
+from recallbench.stores.store import Hit, Item, Matrix, Query, Servers, Store
 from recallbench.stores.vectors import check_importances, checked_rows
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class PgvectorStore(Store):
     options: ClassVar[tuple[StoreOption, ...]] = (WEIGHTS, *OF_SCORE, *OPTIONS)
     prefix_stable: bool = True
     filters_time: bool = True
+    servers: ClassVar[Servers] = "several"
     never_cold: ClassVar[str] = ""
 
     @classmethod
@@ -275,6 +276,9 @@ class PgvectorStore(Store):
 
     def server_cpu_seconds(self) -> float | None:
         return self._sessions.server_cpu_seconds()
+
+    def cancel(self) -> None:
+        self._sessions.cancel()
 
     def close(self) -> None:
         self._search, schema = None, self.schema

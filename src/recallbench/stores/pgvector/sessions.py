@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from copy import copy
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,9 @@ from recallbench.stores.postgres.tenancy import claim_schema, drop_schema
 
 if TYPE_CHECKING:
     from psycopg import Connection
+
+PATIENCE = 2.0
+"""Seconds in which a server may be told to end a statement."""
 
 
 class Sessions:
@@ -93,6 +97,13 @@ class Sessions:
         handle = copy(self)
         handle._owns, handle._guard, handle._searching = False, None, self.another()
         return handle
+
+    def cancel(self) -> None:
+        """End the statement that the session runs in another thread, if it runs one."""
+        if self._searching is not None:
+            # A server that can't be reached has ended it, or is left alone.
+            with suppress(Exception):
+                self._searching.cancel_safe(timeout=PATIENCE)
 
     def close(self) -> str:
         """Leave nothing behind; return why the schema is still on the server, if it is. May be called twice."""

@@ -30,10 +30,11 @@ UNUSED = "not by the vector index, which the plan leaves aside"
 NOT_REPRODUCIBLE = "not reproducible: pgvector draws at random without a seed, so another build may find others"
 OUTGROWN = "; the graph outgrew that memory after "
 BUILD = (
-    rf"maintenance_work_mem [0-9]+MB, (?:no parallel worker|at most [0-9]+ parallel workers?)"
+    rf"maintenance_work_mem [0-9]+MB, (?:no parallel worker|at most [0-9]+ parallel workers?(?:, [0-9]+ at work)?)"
     rf"(?:{OUTGROWN}[0-9]+ rows)?; {NOT_REPRODUCIBLE}"
 )
-"""The pattern of how an index was built."""
+"""The pattern of how an index was built; earlier releases did not tell how many workers came."""
+_AT_WORK = re.compile(r"using (\d+) parallel workers")
 _OUTGROWN = re.compile(r"no longer fits into maintenance_work_mem after (\d+)")
 _OPERATORS = {"vector": "<=>", "halfvec": "<=>", "bit": "<~>"}
 _CLASSES = {"vector": "vector_cosine_ops", "halfvec": "halfvec_cosine_ops", "bit": "bit_hamming_ops"}
@@ -110,10 +111,13 @@ class VectorIndex:
 
     def _create(self, connection: Connection, memory: int, workers: int) -> None:
         outgrown: list[str] = []
+        at_work = ["0"]
 
         def note(diagnostic: Diagnostic) -> None:
             if told := _OUTGROWN.search(str(diagnostic.message_primary)):
                 outgrown.append(f"{OUTGROWN}{told[1]} rows")
+            if told := _AT_WORK.search(str(diagnostic.message_primary)):
+                at_work.append(told[1])
 
         choice = self._choice
         options = {"m": choice.m, "ef_construction": choice.ef_construction}
@@ -126,14 +130,17 @@ class VectorIndex:
             with connection.transaction():
                 connection.execute(f"SET LOCAL maintenance_work_mem = '{memory}MB'".encode())
                 connection.execute(f"SET LOCAL max_parallel_maintenance_workers = {workers}".encode())
-                connection.execute("SET LOCAL client_min_messages = notice")
+                connection.execute("SET LOCAL client_min_messages = debug1")
                 connection.execute(
                     f"CREATE INDEX {NAME} ON segments USING {choice.kind}"
                     f" (({value}) {_CLASSES[choice.vector_type]}) WITH ({parameters})".encode()
                 )
+                memory, workers = _read_back(connection)
         finally:
             connection.remove_notice_handler(note)
-        sharing = f"at most {workers} parallel worker{'s' if workers > 1 else ''}" if workers else "no parallel worker"
+        sharing = "no parallel worker"
+        if workers:
+            sharing = f"at most {workers} parallel worker{'s' if workers > 1 else ''}, {at_work[-1]} at work"
         self._build = f"maintenance_work_mem {memory}MB, {sharing}{''.join(outgrown)}; {NOT_REPRODUCIBLE}"
 
     def _value(self, column: str) -> str:
@@ -166,6 +173,16 @@ def index_states(choice: IndexChoice) -> list[dict[str, str]]:
         {"index": index, "index build": BUILD, "answered": re.escape(how), "plan": plan}
         for how, plan in ((USED, rf".*{scan}.*"), (UNUSED, rf"(?!.*{scan}).*\bScan\b[^\n]* on segments\b.*"))
     ]
+
+
+def _read_back(connection: Connection) -> tuple[int, int]:
+    """Return the MB and the parallel workers that the transaction allows a build."""
+    row = connection.execute(
+        """SELECT pg_size_bytes(current_setting('maintenance_work_mem')) >> 20,
+               current_setting('max_parallel_maintenance_workers')::int"""
+    ).fetchone()
+    assert row is not None
+    return row[0], row[1]
 
 
 def _workers() -> int:

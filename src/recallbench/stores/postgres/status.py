@@ -22,4 +22,5 @@ def server_status(dsn: str | None, environ: Mapping[str, str]) -> StoreStatus:
         return StoreStatus(False, f"{lack[0]}: {lack[1]} (needs {NEEDS})", lack[2])
     vector = f"pgvector {facts.vector.version}" if facts.vector else f"pgvector {facts.offered} (not yet installed)"
     pgmnemo = f"pgmnemo {facts.pgmnemo}" if facts.pgmnemo else "no pgmnemo"
-    return StoreStatus(True, f"PostgreSQL {facts.postgres}, {vector}, {pgmnemo} ({redacted(dsn)})")
+    versions = (f"PostgreSQL {facts.postgres}", f"pgvector {facts.vector.version if facts.vector else facts.offered}")
+    return StoreStatus(True, f"{versions[0]}, {vector}, {pgmnemo} ({redacted(dsn)})", decides=versions)

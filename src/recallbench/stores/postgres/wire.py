@@ -25,6 +25,8 @@ NUMBER_SIZE = 12
 """A value of eight bytes and its size before it."""
 EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 BLOCK = 1 << 20
+PACKED = 256
+"""Vectors that are brought into the server's form at a time."""
 
 _FRONT = Struct(">hiqii")  # fields; size and value of id; size and value of scope
 _NUMBER = Struct(">id")
@@ -34,7 +36,11 @@ _MOMENT = Struct(">iq")
 def copy_blocks(items: Iterable[Item], matrix: Matrix) -> Iterator[bytes]:
     """COPY data of (id, scope, occurred_at, importance, text, embedding), in blocks of about a megabyte."""
     block = bytearray(HEADER)
-    for item, vector in zip(items, vector_values(matrix), strict=True):
+    # Packed a few at a time: a scope of any size takes no more memory than its own matrix.
+    vectors = (
+        value for start in range(0, len(matrix), PACKED) for value in vector_values(matrix[start : start + PACKED])
+    )
+    for item, vector in zip(items, vectors, strict=True):
         block += _FRONT.pack(6, 8, item.id, 4, item.scope)
         block += NULL if item.occurred_at is None else _MOMENT.pack(8, microseconds(item.occurred_at))
         block += _NUMBER.pack(8, item.importance)

@@ -63,7 +63,7 @@ class Subject:
     @property
     def elsewhere(self) -> bool:
         """Whether a server answers that this program did not start: what that takes counts as other processes."""
-        own = self.plan.dsn is None and ":" not in self.plan.store and is_serving()
+        own = not self.plan.servers and ":" not in self.plan.store and is_serving()
         return not own and self.store.round_trip()
 
     @property

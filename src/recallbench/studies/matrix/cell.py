@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -35,27 +36,38 @@ class MeasuredCell:
     failure: str = ""
 
 
+MadeElsewhere = Mapping[Path, RecallBenchError | None]
+"""The cells that nodes of a cluster were given, by their folder: what each failed with, None where it is there."""
+
+
+def missing_run(
+    encoder: WindowedEncoder, plan: Plan, corpus: Corpus, parent: Path, study: str, progress: Progress
+) -> tuple[Path, Options] | None:
+    """Return the folder of a cell and the run that it lacks; None where its result is there."""
+    folder, _ = _place(encoder, plan, corpus, parent, study, progress)
+    return (folder, _run_of(plan, folder)) if _find(folder, progress) is None else None
+
+
 def measure_cell(
     encoder: WindowedEncoder,
     plan: Plan,
     corpus: Corpus,
     parent: Path,
     study: str,
+    made: MadeElsewhere,
     progress: Progress,
     today: date,
 ) -> MeasuredCell:
     """Return a cell, with the result that lies below `parent` or is written there; a failure is part of the cell."""
     name = plan.corpus.name
     try:
-        with plan.open_embedder(progress) as embedder:
-            assert embedder is not None  # a plan with an encoder has one
-            address, dims = answers_address(plan, corpus.sha256, embedder, study), embedder.stored_dims
-        folder = parent / "_".join(map(folder_word, (short_names(name), encoder.name, address[:12])))
+        folder, dims = _place(encoder, plan, corpus, parent, study, progress)
+        if (failure := made.get(folder)) is not None:
+            raise failure
         result = _find(folder, progress)
-        kept = result is not None
+        kept = result is not None and folder not in made
         if result is None:
-            options = replace(plan.options, folder=free_folder(parent, folder.name), command=_command(plan.options))
-            result = open_unchanged(run(options, progress, today).folder)
+            result = open_unchanged(run(_run_of(plan, folder), progress, today).folder)
         effort = kept_effort(result.folder)
         if effort is None:
             with plan.open_embedder(progress) as embedder:
@@ -68,6 +80,20 @@ def measure_cell(
         progress.note(f"{encoder.name} on {plain_names(name)} failed: {error.brief}")
         return MeasuredCell(encoder, name, failure=last_names(error.brief))
     return MeasuredCell(encoder, name, result, effort, dims, kept)
+
+
+def _place(
+    encoder: WindowedEncoder, plan: Plan, corpus: Corpus, parent: Path, study: str, progress: Progress
+) -> tuple[Path, int]:
+    """Return the folder of a cell, which is named by all that decides it, and the length of its vectors."""
+    with plan.open_embedder(progress) as embedder:
+        assert embedder is not None  # a plan with an encoder has one
+        address, dims = answers_address(plan, corpus.sha256, embedder, study), embedder.stored_dims
+    return parent / "_".join(map(folder_word, (short_names(plan.corpus.name), encoder.name, address[:12]))), dims
+
+
+def _run_of(plan: Plan, folder: Path) -> Options:
+    return replace(plan.options, folder=free_folder(folder.parent, folder.name), command=_command(plan.options))
 
 
 def _find(folder: Path, progress: Progress) -> Result | None:
@@ -90,11 +116,11 @@ def _command(options: Options) -> tuple[str, ...]:
     given = {
         "--max-tokens": options.max_tokens,
         "--backend": None if options.backend == "auto" else options.backend,
-        "--dsn": options.dsn,
         "--corpus-file": options.corpus_file,
         "--limit": options.limit,
         "--depth": None if options.depth == 50 else options.depth,
     }
     words += [word for option, value in given.items() if value is not None for word in (option, str(value))]
+    words += [word for server in options.dsn for word in ("--dsn", server)]
     words += [word for name, value in options.store_options.items() for word in ("--set", f"{name}={value}")]
     return tuple(words)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from hashlib import sha256
@@ -13,6 +14,7 @@ from typing import Any
 
 from recallbench import __version__
 from recallbench.addresses import recorded_name
+from recallbench.cluster.engine import HERE, Engine
 from recallbench.corpora.labelled_sets.set_name import is_set_name, parse_set_name, plain_names
 from recallbench.corpora.records import Corpus
 from recallbench.corpora.registry import CORPORA, GROUPS
@@ -22,13 +24,14 @@ from recallbench.interruption import InterruptedWithResult
 from recallbench.progress import Progress
 from recallbench.reports.matrix.document import MatrixDocument, read_matrix
 from recallbench.results.folder import check_writable, folder_name, free_folder
+from recallbench.runs.on_nodes import run_on_nodes
 from recallbench.runs.options import Options
 from recallbench.runs.placement import results_parent
 from recallbench.runs.plan import Plan, plan_run
 from recallbench.runs.writing import stated_circumstances
 from recallbench.scoring.measures.registry import PRIMARY
 from recallbench.stores.registry import asks_vectors
-from recallbench.studies.matrix.cell import MeasuredCell, measure_cell
+from recallbench.studies.matrix.cell import MadeElsewhere, MeasuredCell, measure_cell, missing_run
 from recallbench.studies.matrix.parts import matrix_document
 from recallbench.studies.matrix.windows import WindowedEncoder
 from recallbench.studies.matrix.writing import write_matrix
@@ -54,6 +57,8 @@ def measure_matrix(
     The options of a corpus name its store. Raises UsageError for what can't be measured, before anything is.
     """
     _refuse_wordless(corpora[0])
+    engine = corpora[0].engine
+    corpora = [replace(options, engine=HERE) for options in corpora]  # whole cells are handed on, and nothing of one
     plans = [
         [plan_run(replace(options, embedder=each.typed, max_tokens=each.max_tokens)) for each in encoders]
         for options in corpora
@@ -66,7 +71,7 @@ def measure_matrix(
         progress.note(line)
     cells: list[MeasuredCell] = []
     try:
-        for cell in _measure(encoders, plans, parent / CELL_FOLDER, progress, today):
+        for cell in _measure(encoders, plans, parent / CELL_FOLDER, engine, progress, today):
             cells.append(cell)
     except KeyboardInterrupt as error:
         there, total = sum(not cell.failure for cell in cells), len(plans) * len(encoders)
@@ -156,25 +161,58 @@ def _measure(
     encoders: Sequence[WindowedEncoder],
     plans: Sequence[Sequence[Plan]],
     parent: Path,
+    engine: Engine,
     progress: Progress,
     today: date,
 ) -> Iterator[MeasuredCell]:
     study = _identity(encoders, plans)
+    opened_each = [_opened(of_corpus[0], progress) for of_corpus in plans]
+    made: MadeElsewhere = {}
+    if engine.on_nodes:
+        made = _made_on_nodes(encoders, plans, opened_each, parent, study, engine, progress, today)
     with progress.stage("the matrix", len(plans) * len(encoders), "cells") as advance:
-        for of_corpus in plans:
-            opened: Corpus | RecallBenchError
-            try:
-                opened = of_corpus[0].open_corpus(progress)
-                _ = opened.sha256  # a file that can't be read fails here
-            except RecallBenchError as error:
-                opened = error
+        for of_corpus, opened in zip(plans, opened_each, strict=True):
             for encoder, plan in zip(encoders, of_corpus, strict=True):
                 if isinstance(opened, RecallBenchError):
                     progress.note(f"{encoder.name} on {plain_names(plan.corpus.name)} failed: {opened.brief}")
                     yield MeasuredCell(encoder, plan.corpus.name, failure=last_names(opened.brief))
                 else:
-                    yield measure_cell(encoder, plan, opened, parent, study, progress, today)
+                    yield measure_cell(encoder, plan, opened, parent, study, made, progress, today)
                 advance(1)
+
+
+def _opened(plan: Plan, progress: Progress) -> Corpus | RecallBenchError:
+    try:
+        opened = plan.open_corpus(progress)
+        _ = opened.sha256  # a file that can't be read fails here
+    except RecallBenchError as error:
+        return error
+    return opened
+
+
+def _made_on_nodes(
+    encoders: Sequence[WindowedEncoder],
+    plans: Sequence[Sequence[Plan]],
+    opened: Sequence[Corpus | RecallBenchError],
+    parent: Path,
+    study: str,
+    engine: Engine,
+    progress: Progress,
+    today: date,
+) -> MadeElsewhere:
+    """Have the cells that are not there made by the nodes of a cluster."""
+    folders, wanted = dict[Path, Path](), dict[Path, Options]()
+    for of_corpus, corpus in zip(plans, opened, strict=True):
+        for encoder, plan in zip(encoders, of_corpus, strict=True):
+            if isinstance(corpus, RecallBenchError):
+                continue
+            with suppress(RecallBenchError):  # the cell itself tells of it
+                if (lacking := missing_run(encoder, plan, corpus, parent, study, progress)) is not None:
+                    folder, run = lacking
+                    assert run.folder is not None
+                    folders[run.folder], wanted[run.folder] = folder, replace(run, engine=engine)
+    failed = run_on_nodes(wanted, progress, today)
+    return {folder: failed.get(place) for place, folder in folders.items()}
 
 
 def _identity(encoders: Sequence[WindowedEncoder], plans: Sequence[Sequence[Plan]]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import date
@@ -79,6 +79,13 @@ class PointOutcome:
         return not self.failure and self.answers is not None and not self.answers.missing(questions.at(places))
 
 
+AskElsewhere = Callable[
+    [Sequence[PointOutcome], Sequence[int], bool], Iterable[tuple[str, PointOutcome | RecallBenchError]]
+]
+"""Has points asked the questions at these places, and yields what came of each by its address; the flag says that none
+of them is asked anything after that."""
+
+
 class Measuring:
     """The points of a sweep while they are asked: encoders, shared legs and open systems, and what is kept."""
 
@@ -91,9 +98,14 @@ class Measuring:
         progress: Progress,
         today: date,
         at_once: int = 1,
+        ask_elsewhere: AskElsewhere | None = None,
     ) -> None:
-        """Without a cache nothing is kept, and nothing that is kept is taken."""
+        """Without a cache nothing is kept, and nothing that is kept is taken.
+
+        `ask_elsewhere` has points asked by others than this process, who say what came of each address.
+        """
         self._at_once = at_once
+        self._ask_elsewhere = ask_elsewhere
         self.outcomes = [PointOutcome(point) for point in points]
         self.questions, self._cache, self._sweep = questions, cache, sweep
         self.computed = 0
@@ -178,9 +190,10 @@ class Measuring:
     def ask_each(self, outcomes: Sequence[PointOutcome], places: Sequence[int], what: str) -> None:
         """Ask these points the questions at these places, one point after the other; a failed one stops no other."""
         with self._progress.stage(what, len(outcomes), "points") as advance:
+            self._have_asked(outcomes, places, last=True)
             for outcome in outcomes:
-                self._ask(outcome, places)
-                self._end(outcome)
+                self.ask(outcome, places)
+                self.end(outcome)
                 advance(1)
 
     def race(self, raced: Sequence[PointOutcome], race: Race, tuning: Sequence[int]) -> Raced:
@@ -190,8 +203,9 @@ class Measuring:
             for number, block in enumerate(race.blocks, 1):
                 places = [tuning[place] for place in block.tolist()]
                 values = []
+                self._have_asked([raced[point] for point in race.alive], places, last=False)
                 for point in race.alive:
-                    self._ask(raced[point], places)
+                    self.ask(raced[point], places)
                     failed = bool(raced[point].failure)
                     values.append(np.zeros(len(places)) if failed else raced[point].values(self.questions, places))
                     advance(1)
@@ -199,7 +213,7 @@ class Measuring:
                 running = {raced[point].address for point in race.alive}
                 for drop in dropped:
                     if raced[drop.point].address not in running:
-                        self._end(raced[drop.point])
+                        self.end(raced[drop.point])
                 advance(len(dropped) * (len(race.blocks) - number))
                 if dropped and number < len(race.blocks):
                     self._progress.note(
@@ -209,7 +223,30 @@ class Measuring:
                     break
         return race.raced()
 
-    def _ask(self, outcome: PointOutcome, places: Sequence[int]) -> None:
+    def _have_asked(self, outcomes: Sequence[PointOutcome], places: Sequence[int], *, last: bool) -> None:
+        """Have others ask what these points lack; what they say is then kept like what was asked here."""
+        if self._ask_elsewhere is None:
+            return
+        questions = self.questions.at(places)
+        lacking = {
+            outcome.address: outcome
+            for outcome in outcomes
+            if not outcome.failure and (outcome.answers is None or outcome.answers.missing(questions))
+        }
+        for address, came in self._ask_elsewhere(list(lacking.values()), places, last):
+            for outcome in [each for each in outcomes if each.address == address]:
+                if isinstance(came, RecallBenchError):
+                    self._fail(outcome, came)
+                else:
+                    outcome.answers, outcome.one_caller = came.answers, came.one_caller
+            if not isinstance(came, RecallBenchError) and came.answers is not None:
+                self._systems.pop(address, None)
+                self._fresh.add(address)
+                if self._cache is not None:
+                    self._cache.keep(address, came.answers)
+
+    def ask(self, outcome: PointOutcome, places: Sequence[int]) -> None:
+        """Ask a point the questions at these places that it lacks; its system stays open, its failure is noted."""
         questions = self.questions.at(places)
         if outcome.failure:
             return
@@ -217,10 +254,10 @@ class Measuring:
             system = self._system(outcome)
             system.ask(questions)
         except RecallBenchError as error:
-            self._end(outcome)
+            self.end(outcome)
             self._fail(outcome, error)
             return
-        outcome.answers, outcome.one_caller = system.answers, system.one_caller
+        outcome.answers, outcome.one_caller = system.answers, system.one_caller or outcome.one_caller
         if system.asked:
             self._fresh.add(outcome.address)
             if self._cache is not None:
@@ -257,7 +294,7 @@ class Measuring:
             self._progress.note(f"some times that are kept are of {found.cpu}: the timed questions are asked again")
         return here
 
-    def _end(self, outcome: PointOutcome) -> None:
+    def end(self, outcome: PointOutcome) -> None:
         """Close the system of a point; the next one that needs it opens it again."""
         system = self._systems.pop(outcome.address, None)
         if system is not None:

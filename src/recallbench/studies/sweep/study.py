@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -34,6 +34,7 @@ from recallbench.studies.sweep.held_out_gates import held_out_gates
 from recallbench.studies.sweep.kept import SweepCache
 from recallbench.studies.sweep.levels import parameter_levels
 from recallbench.studies.sweep.measuring import Measuring, PointOutcome
+from recallbench.studies.sweep.on_nodes import PointNodes
 from recallbench.studies.sweep.parts import sweep_document
 from recallbench.studies.sweep.points import SweepPoint, settle_points, settler
 from recallbench.studies.sweep.questions import Parts, SweepQuestions, open_questions, split_parts
@@ -103,10 +104,12 @@ def sweep(
     if parts.split is None or not parts.split.support.chooses:
         progress.note("the part to tune by is too small to choose: whichever point is seen best may be so by luck")
     cache = SweepCache(base.cache_dir)
-    measuring = Measuring(points, questions, cache, file.sha256, progress, today, choices.at_once)
+    nodes = PointNodes(points, file.sha256, choices.at_once, progress, today) if base.engine.on_nodes else None
+    elsewhere = None if nodes is None else nodes.ask
+    measuring = Measuring(points, questions, cache, file.sha256, progress, today, choices.at_once, elsewhere)
     further = list[PointOutcome]()
     try:
-        with closing(measuring):
+        with closing(measuring), closing(nodes) if nodes is not None else nullcontext():
             raced, why_not = measure_points(measuring, parts, choices)
             candidates = _candidates(measuring, parts)
             chosen = choose(candidates, choices.requirements, choices.margin, raced)

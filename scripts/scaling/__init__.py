@@ -1,0 +1,1 @@
+"""What a store of a size takes, from what smaller ones took."""

@@ -1,0 +1,103 @@
+"""A cluster of this machine's cores, for one command: it listens on the loopback alone, and leaves nothing."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from recallbench.cluster.surroundings import (
+    BINDS_LOOPBACK,
+    IN_PROCESS_INSTEAD,
+    LOOPBACK,
+    QUIET,
+    SILENT,
+    first_line,
+    handlers_kept,
+    import_ray,
+    variables,
+)
+from recallbench.cluster.worker import cores_here
+from recallbench.confidential import remember_secrets
+from recallbench.errors import Blocked
+from recallbench.interruption import TimeLimitExceeded, on_forced_end, time_limit
+from recallbench.scratch import scratch
+
+STARTING = 90.0
+"""Seconds that it may take to start."""
+OBJECT_STORE = 256 << 20
+"""Bytes of its shared memory; what does not fit is put on disk, in its own folder."""
+
+
+@contextmanager
+def started() -> Iterator[Any]:
+    """Start a cluster of one node, and yield Ray, connected to it; every process of it ends with the block."""
+    with scratch(_short_place()) as room, variables({**BINDS_LOOPBACK, **QUIET, **_own_token()}):
+        with handlers_kept():
+            ray = _start(room)
+        forget = on_forced_end(_end_processes)
+        try:
+            yield ray
+        finally:
+            ray.shutdown()
+            forget()
+
+
+def _start(room: Path) -> Any:
+    ray = import_ray()
+
+    cores = cores_here()
+    try:
+        with time_limit(STARTING):
+            ray.init(
+                "local",
+                num_cpus=cores,
+                object_store_memory=OBJECT_STORE,
+                _node_ip_address=LOOPBACK,
+                _temp_dir=str(room),
+                include_dashboard=False,
+                **SILENT,
+            )
+    except (TimeLimitExceeded, Exception) as error:  # Ray raises whatever it likes
+        _end_processes()
+        with suppress(Exception):
+            ray.shutdown()
+        raise Blocked(
+            "Ray can't be started on this machine",
+            expected=f"a cluster of {cores} cores within {STARTING:.0f} s",
+            found=first_line(error),
+            remedy=f"free memory and room in {tempfile.gettempdir()}; {IN_PROCESS_INSTEAD}",
+        ) from error
+    return ray
+
+
+def _end_processes() -> None:
+    """End the processes that this one started for Ray, at once."""
+    from ray._private import worker
+
+    node = getattr(worker, "_global_node", None)
+    if node is not None:
+        node.kill_all_processes(check_alive=False, allow_graceful=False)
+
+
+@cache
+def _random_token() -> str:
+    token = secrets.token_hex(32)
+    remember_secrets(token)
+    return token
+
+
+def _own_token() -> dict[str, str]:
+    """Return what lets a program in. Ray reads it once in a process: another cluster of it is let in by the same."""
+    return {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": os.environ.get("RAY_AUTH_TOKEN") or _random_token()}
+
+
+def _short_place() -> Path:
+    """Return the folder for temporary ones: the name of a socket in them must not exceed 107 characters."""
+    usual = Path(tempfile.gettempdir())
+    return usual if len(str(usual)) <= 16 or not os.access("/tmp", os.W_OK) else Path("/tmp")

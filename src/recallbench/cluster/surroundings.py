@@ -1,0 +1,67 @@
+"""What Ray finds and leaves in this process: variables that it reads, handlers of signals that it sets."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from recallbench.interruption import ENDING
+
+LOOPBACK = "127.0.0.1"
+BINDS_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+"""Without it Ray takes the machine's address on the network in place of the loopback's."""
+QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_DISABLE_IMPORT_WARNING": "1",
+}
+SILENT: Mapping[str, Any] = {"log_to_driver": False, "logging_level": 50}
+IN_PROCESS_INSTEAD = "without --engine ray the same command does all in this process"
+
+
+@contextmanager
+def variables(values: Mapping[str, str]) -> Iterator[None]:
+    """Set variables of this process and of those that it starts, for the time of the block."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def handlers_kept() -> Iterator[None]:
+    """Put the handlers of signals back behind a block: Ray sets its own, which end the process."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in ENDING}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def import_ray() -> Any:
+    """Return Ray, without the complaints of nodes that it writes to stdout, between results: items tell of theirs."""
+    import ray
+    from ray._private import worker
+
+    worker.listen_error_messages = lambda *_: None
+    return ray
+
+
+def first_line(error: BaseException) -> str:
+    """Return an error of Ray in one line."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0][:300]}" if lines else type(error).__name__

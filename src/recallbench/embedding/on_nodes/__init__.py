@@ -1,0 +1,1 @@
+"""Embedding by the workers of a cluster."""

@@ -1,0 +1,1 @@
+"""What a run will take on this machine, told before it begins."""

@@ -1,0 +1,332 @@
+"""Items on the nodes of a real cluster: nothing is lost, nothing comes twice, and an end is clear."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import ray_jobs
+from ray_jobs import Doubling
+
+from commandline import environment, recallbench
+from ray_nodes import Nodes, two_nodes
+from recallbench.cluster import crew as crews
+from recallbench.cluster.connection import RayCluster, open_cluster
+from recallbench.cluster.crew import Crew
+from recallbench.cluster.engine import Engine
+from recallbench.cluster.job import Done, Failed
+from recallbench.corpora.canary import FOLDER
+from recallbench.embedding.forms.form import EncoderRequest
+from recallbench.embedding.on_nodes.encoding_job import EncodingJob, deciding_facts
+from recallbench.embedding.registry import open_on_node, open_text_encoder
+from recallbench.errors import Blocked, InputError, RecallBenchError
+from recallbench.progress import Silent
+from recorded_progress import RecordedProgress
+from sweeps import written as swept
+
+pytestmark = pytest.mark.marked
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Nodes]:
+    with two_nodes() as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def joined(nodes: Nodes) -> Iterator[RayCluster]:
+    with pytest.MonkeyPatch.context() as patched:
+        for name, value in nodes.variables.items():
+            patched.setenv(name, value)
+        with open_cluster(Engine("ray", nodes.address), Silent()) as cluster:
+            from ray import cloudpickle
+
+            cloudpickle.register_pickle_by_value(ray_jobs)
+            yield cluster
+
+
+def hired(joined: RayCluster, progress: Any = None, expected: dict[str, str] | None = None, **job: Any) -> Crew:
+    return Crew(joined, Doubling(**job), expected or {}, "doubling", progress or Silent())
+
+
+def test_results_come_in_the_order_of_the_items(joined: RayCluster) -> None:
+    progress = RecordedProgress()
+    crew = hired(joined, progress)
+    assert [value for value, _ in crew.in_order(range(60), str)] == [2 * number for number in range(60)]
+    assert sorted(crew.done) == sorted(node.name for node in joined.nodes())
+    assert sum(crew.done.values()) == 60
+    # The same workers go on with what is asked next.
+    assert [value for value, _ in crew.in_order([7], str)] == [14]
+    assert len([note for note in progress.notes if "takes part in doubling" in note]) == 2
+    crew.close()
+
+
+def test_a_node_that_joins_late_gets_work_and_takes_none_along_when_it_is_killed(
+    nodes: Nodes, joined: RayCluster
+) -> None:
+    progress = RecordedProgress()
+    crew = hired(joined, progress, seconds=0.1)
+    came, killed = [], False
+    for number, (value, _) in enumerate(crew.in_order(range(200), str)):
+        came.append(value)
+        if number == 5:
+            nodes.add()
+        if len(crew.done) == 3 and not killed:
+            nodes.kill()
+            killed = True
+    assert came == [2 * number for number in range(200)]
+    assert killed
+    assert any("what it had is done again" in note for note in progress.notes)
+    crew.close()
+
+
+def test_an_item_that_ends_its_workers_is_named_and_the_others_are_done(joined: RayCluster) -> None:
+    crew = hired(joined)
+    items = [1, 2, "ends its worker", 3, 4]
+    came = {outcome.place: outcome.came for outcome in crew.work(items, lambda item: f"the item {item!r}")}
+    failed = came.pop(2)
+    assert {place: done.value for place, done in came.items() if isinstance(done, Done)} == {0: 2, 1: 4, 3: 6, 4: 8}
+    assert isinstance(failed, Failed)
+    assert failed.error.problem == "the item 'ends its worker' ended 3 workers"
+    assert "the same command goes on" in failed.error.remedy
+    crew.close()
+
+
+def test_an_item_that_fails_is_not_tried_again(joined: RayCluster) -> None:
+    crew = hired(joined)
+    with pytest.raises(InputError, match="a word can't be doubled") as failed:
+        list(crew.in_order(["fails"], str))
+    assert (failed.value.expected, failed.value.found) == ("a number", "fails")
+    with pytest.raises(RecallBenchError, match="doubling failed on a node") as failed_otherwise:
+        list(crew.in_order(["has a defect"], str))
+    assert failed_otherwise.value.found == "ValueError: this is no number"
+    assert [value for value, _ in crew.in_order([1], str)] == [2]
+    crew.close()
+
+
+def test_a_full_store_of_objects_ends_it_in_words_and_it_goes_on(joined: RayCluster) -> None:
+    crew = hired(joined)
+    with pytest.raises(RecallBenchError, match="the shared memory of the Ray cluster is full during doubling") as full:
+        list(crew.in_order(["90 MB"], str))
+    assert "the same command goes on" in full.value.remedy
+    crew.close()
+    again = hired(joined)
+    assert [len(value) for value, _ in again.in_order(["1 MB"] * 40, str)] == [1 << 20] * 40
+    again.close()
+
+
+def test_workers_that_have_something_else_are_refused_by_name(joined: RayCluster) -> None:
+    progress = RecordedProgress()
+    crew = hired(joined, progress, {"numpy": "9.9", "corpus locomo": "sha256 79fa"}, has={"numpy": "2.4"})
+    with pytest.raises(Blocked, match="no node of the Ray cluster can take part in doubling") as refused:
+        list(crew.in_order([1], str))
+    why = "numpy 2.4 instead of 9.9; corpus locomo not there instead of sha256 79fa"
+    assert refused.value.exit_code == 3
+    for node in joined.nodes():
+        assert f"{node.name}: {why}" in refused.value.found
+        assert f"Ray: {node.name} takes no part in doubling: {why}" in progress.notes
+    crew.close()
+
+
+def test_a_crew_without_nodes_is_given_up(joined: RayCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crews, "ALONE", 0.2)
+    monkeypatch.setattr(RayCluster, "nodes", lambda self: [])
+    with pytest.raises(Blocked, match="no node of the Ray cluster") as alone:
+        list(hired(joined).in_order([1], str))
+    assert alone.value.found == "no node with a core"
+
+
+MINILM = ("--store", "exact", "--embedder", "minilm", "--max-tokens", "256", "--backend", "torch")
+RUN = ("run", "canary-locomo", *MINILM)
+
+
+def content(folder: Path) -> str:
+    return str(json.loads((folder / "manifest.json").read_text())["content_sha256"])
+
+
+def environment_of(folder: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((folder / "environment.json").read_text())
+    return document
+
+
+def kept_bytes(cache: Path) -> list[bytes]:
+    """The vectors of a cache with their index, in the order in which they were appended."""
+    (folder,) = (cache / "vectors").iterdir()
+    return [(folder / name).read_bytes() for name in ("vectors.f32", "index")]
+
+
+def untimed(answers: Path) -> dict[str, Any]:
+    """Kept answers without the times that they took."""
+    return {**json.loads(gzip.decompress(answers.read_bytes())), "milliseconds": {}, "seconds": {}}
+
+
+@pytest.fixture(scope="module")
+def in_process(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was made in one process, with its cache beside it."""
+    folder = tmp_path_factory.mktemp("in-process")
+    assert recallbench(*RUN, "--cache-dir", "cache", "--folder", "result", cwd=folder).returncode == 0
+    return folder
+
+
+def test_a_run_of_which_a_node_is_killed_leaves_the_same_bytes(nodes: Nodes, in_process: Path, tmp_path: Path) -> None:
+    words = (*RUN, "--cache-dir", "cache", "--folder", "result", "--engine", "ray", "--ray-address", nodes.address)
+    nodes.add()
+    with ThreadPoolExecutor() as beside:
+        run = beside.submit(recallbench, *words, cwd=tmp_path, env=nodes.variables)
+        while not run.done() and not any(tmp_path.glob("cache/vectors/*/vectors.f32")):
+            time.sleep(0.02)
+        nodes.kill()
+    done = run.result()
+    assert done.returncode == 0
+    assert "what it had is done again" in done.stderr
+    assert content(tmp_path / "result") == content(in_process / "result")
+    assert kept_bytes(tmp_path / "cache") == kept_bytes(in_process / "cache")
+    told = environment_of(tmp_path / "result")
+    assert told["options"]["engine"] == "ray"
+    assert "ray_address" not in told["options"]
+    assert len(told["embedding"]["nodes"]) >= 2
+    audit = recallbench("audit", "result", cwd=tmp_path)
+    assert "  fail " not in audit.stdout
+
+
+def test_repeats_come_back_from_the_nodes_whole(nodes: Nodes, in_process: Path) -> None:
+    of_nodes = ("--engine", "ray", "--ray-address", nodes.address)
+    words = ("repeat", "2", "canary-locomo", *MINILM, "--cache-dir", "cache", "--out", "repeats", *of_nodes)
+    assert recallbench(*words, cwd=in_process, env=nodes.variables).returncode == 0
+    (folder,) = (in_process / "repeats").iterdir()
+    assert [content(folder / f"run_{number}") for number in (1, 2)] == [content(in_process / "result")] * 2
+    assert environment_of(folder / "run_1")["options"]["engine"] == "ray"
+    assert environment_of(folder / "run_1")["command"][:3] == ["recallbench", "repeat", "2"]
+
+
+def test_audits_on_nodes_say_what_they_say_here(nodes: Nodes, in_process: Path) -> None:
+    shutil.copytree(in_process / "result", in_process / "changed")
+    (in_process / "changed" / "run.trec").write_text("")
+    folders = ("result", "changed", "nowhere")
+    here = recallbench("audit", *folders, "--cache-dir", "other", cwd=in_process)
+    words = ("audit", *folders, "--engine", "ray", "--ray-address", nodes.address)
+    there = recallbench(*words, cwd=in_process, env=nodes.variables)
+    assert here.returncode == there.returncode == 2
+    assert there.stdout == here.stdout
+    assert "takes part in the audits: 2 nodes" in there.stderr
+
+
+def test_the_cells_of_a_matrix_and_the_points_of_a_sweep_are_those_of_one_process(nodes: Nodes, tmp_path: Path) -> None:
+    swept(tmp_path)
+    of_nodes = ("--engine", "ray", "--ray-address", nodes.address)
+    matrix = ("matrix", "--encoders", "hash", "--corpora", "canary-locomo,canary-longmemeval")
+    sweep = ("sweep", "tune.toml", "--no-race")
+    for words, name in (((), "here"), (of_nodes, "there")):
+        kept = ("--cache-dir", f"cache-{name}", "--out", name)
+        assert recallbench(*matrix, *kept, *words, cwd=tmp_path, env=nodes.variables).returncode == 0
+        # Kept by what answers them, since the sweep of known stores itself forgets them at its end.
+        assert recallbench(*sweep, *kept, *words, cwd=tmp_path, env=nodes.variables).returncode == 0
+    here, there = (
+        {cell.name: content(cell) for cell in (tmp_path / name / "cells").iterdir()} for name in ("here", "there")
+    )
+    assert here == there
+    assert len(here) == 2
+    answers = [
+        {
+            path.name: {**json.loads(gzip.decompress(path.read_bytes())), "milliseconds": 0, "seconds": 0}
+            for path in found
+        }
+        for found in (sorted((tmp_path / cache).glob("sweeps/*/*.gz")) for cache in ("cache-here", "cache-there"))
+    ]
+    assert answers[0] == answers[1]
+    assert len(answers[0]) == 2
+
+
+def test_nodes_without_the_corpus_are_refused_by_name(nodes: Nodes, tmp_path: Path) -> None:
+    shutil.copy(FOLDER / "locomo.json", tmp_path / "locomo10.json")
+    words = ("repeat", "2", "locomo", "--store", "bm25", "--allow-deviation", "dataset", "--no-download")
+    of_nodes = ("--engine", "ray", "--ray-address", nodes.address)
+    env = {**nodes.variables, "LOCOMO_DATA_DIR": str(tmp_path)}
+    refused = recallbench(*words, "--out", "out", *of_nodes, cwd=tmp_path, env=env)
+    assert refused.returncode == 3
+    assert "no node of the Ray cluster can take part in the runs" in refused.stderr
+    assert "corpus locomo not here" in refused.stderr
+    assert "without --engine ray the same command does all in this process" in refused.stderr
+    assert not any(tmp_path.glob("out/*/*"))
+
+
+def test_an_encoder_of_another_hash_is_refused(joined: RayCluster, tmp_path: Path) -> None:
+    request = EncoderRequest("minilm", tmp_path, os.environ, Silent(), "torch")
+    here = open_text_encoder("minilm", request)
+    job = EncodingJob(partial(open_on_node, "minilm", None, tmp_path), "torch/cpu", ())
+    expected = {**deciding_facts(here), "sha256 passage/model.safetensors": "0" * 64}
+    with pytest.raises(Blocked) as refused:
+        list(Crew(joined, job, expected, "embedding", Silent()).in_order([1], str))
+    assert (
+        f"sha256 passage/model.safetensors {here.fingerprint['sha256 passage/model.safetensors']} instead of 000"
+        in (refused.value.found)
+    )
+
+
+def test_another_token_is_refused_in_time(nodes: Nodes, tmp_path: Path) -> None:
+    words = (*RUN, "--cache-dir", "cache", "--engine", "ray", "--ray-address", nodes.address)
+    env = {**nodes.variables, "RAY_AUTH_TOKEN": "f" * 64}
+    refused = recallbench(*words, cwd=tmp_path, env=env)
+    assert refused.returncode == 3
+    assert f"the Ray cluster at {nodes.address} can't be used" in refused.stderr
+    assert "found: it takes another token" in refused.stderr
+
+
+def test_another_ray_is_refused(nodes: Nodes, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import ray\nray.__version__ = '2.59.0'\n")
+    words = (*RUN, "--cache-dir", "cache", "--engine", "ray", "--ray-address", nodes.address)
+    refused = recallbench(*words, cwd=tmp_path, env={**nodes.variables, "PYTHONPATH": str(tmp_path)})
+    assert refused.returncode == 3
+    assert f"found: the cluster has Ray {version('ray')} with Python" in refused.stderr
+    assert "this program Ray 2.59.0" in refused.stderr
+
+
+def test_a_stopped_run_leaves_no_process_and_goes_on_without_ray(in_process: Path, tmp_path: Path) -> None:
+    words = (*RUN, "--cache-dir", "cache", "--folder", "result")
+    before = set(os.listdir("/dev/shm"))
+    with subprocess.Popen(
+        [sys.executable, "-m", "recallbench", *words, "--engine", "ray"],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as run:
+        assert run.stderr
+        said = next(line for line in run.stderr if "takes part in embedding" in line)
+        assert "1 node, 1 worker" in said
+        started = psutil.Process(run.pid).children(recursive=True)
+        listening = {
+            connection.laddr.ip
+            for process in started
+            for connection in process.net_connections("inet")
+            if connection.status == psutil.CONN_LISTEN
+        }
+        assert listening <= {"127.0.0.1", "::ffff:127.0.0.1"}
+        assert any("raylet" in process.name() for process in started)
+        run.send_signal(signal.SIGINT)
+        run.stderr.read()
+    assert run.returncode == 130
+    _, alive = psutil.wait_procs(started, 5)
+    assert alive == []
+    assert set(os.listdir("/dev/shm")) <= before
+    assert not [path for path in Path("/tmp").glob(".recallbench-*") if (path / "session_latest").is_symlink()]
+    assert recallbench(*words, cwd=tmp_path).returncode == 0
+    assert content(tmp_path / "result") == content(in_process / "result")
+    assert kept_bytes(tmp_path / "cache") == kept_bytes(in_process / "cache")

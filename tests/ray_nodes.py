@@ -1,0 +1,95 @@
+"""A real Ray cluster on the loopback, in a process of its own: nodes of one core each that come and are killed."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+STORE = 80 << 20
+"""Bytes of shared memory of each node: nearly the least that Ray takes."""
+
+
+class Nodes:
+    """The cluster, as a test sees it."""
+
+    def __init__(self, process: subprocess.Popen[str], variables: dict[str, str]) -> None:
+        self._process = process
+        self.variables = variables
+        """What a program needs to be let in."""
+        self.address = self._line()
+
+    def add(self) -> None:
+        """Have another node join, and wait for it."""
+        self._say("add")
+
+    def kill(self) -> None:
+        """Kill the node that joined last, as a machine that loses its power."""
+        self._say("kill")
+
+    def _say(self, word: str) -> None:
+        assert self._process.stdin
+        self._process.stdin.write(f"{word}\n")
+        self._process.stdin.flush()
+        assert self._line() == word
+
+    def _line(self) -> str:
+        assert self._process.stdout
+        for line in self._process.stdout:
+            if line.startswith("nodes: "):
+                return line.removeprefix("nodes: ").strip()
+        raise AssertionError("the cluster ended")
+
+
+@contextmanager
+def two_nodes() -> Iterator[Nodes]:
+    """A cluster of two nodes that is let in by a token; none of its processes outlives the block."""
+    with tempfile.TemporaryDirectory(prefix="rn-", ignore_cleanup_errors=True) as room:
+        variables = {
+            "RAY_AUTH_MODE": "token",
+            "RAY_AUTH_TOKEN": secrets.token_hex(32),
+            "RAY_USAGE_STATS_ENABLED": "0",
+            "PYTHONHASHSEED": "42",  # as the commands of the tests have it
+            "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+        }
+        of_head = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_TMPDIR": room}
+        with subprocess.Popen(
+            [sys.executable, Path(__file__)],
+            env={**os.environ, **variables, **of_head},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as process:
+            yield Nodes(process, variables)
+            assert process.stdin
+            with suppress(BrokenPipeError):
+                process.stdin.close()
+            process.wait(60)
+
+
+def _host() -> None:
+    from ray.cluster_utils import Cluster
+
+    node = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "include_dashboard": False, "object_store_memory": STORE}
+    # Nothing of what does not fit is put on disk: a full store is full.
+    head = {**node, "_system_config": {"automatic_object_spilling_enabled": False, "local_fs_capacity_threshold": 1e-6}}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
+    nodes = [cluster.add_node(**node)]
+    print(f"nodes: {cluster.address}", flush=True)
+    for line in sys.stdin:
+        if line.strip() == "add":
+            nodes.append(cluster.add_node(**node))
+        else:
+            cluster.remove_node(nodes.pop(), allow_graceful=False)
+        print(f"nodes: {line.strip()}", flush=True)
+    cluster.shutdown()
+
+
+if __name__ == "__main__":
+    _host()
