@@ -53,7 +53,9 @@ def foresee(options: Options, *, tries_encoder: bool) -> Forecast | None:
 def _embedding_pace(plan: Plan, encoder: Embedder | None, work: Work, pace: Pace, *, tries: bool) -> Pace:
     """Return the pace with that of the encoder, or with why it is not known."""
     if sum(min(length, READ) for length in work.missing) * work.times < WORTH:
-        return nearby(work, pace)
+        if encoder is None or not work.missing:
+            return pace  # a function of one's own needs no start worth mention
+        return nearby(work, pace, _dims(plan), at_first=not (plan.options.cache_dir / "memo").is_dir())
     if encoder is None:
         return replace(
             pace, unknown=f"how quick {plan.embedder} is, the run will tell: no encoder of one's own is tried"

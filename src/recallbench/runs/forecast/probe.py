@@ -22,10 +22,12 @@ FIRST = 32
 """Texts that the encoder starts with: as many as its proof is made on."""
 READ = 2_200
 """Characters of a text that most encoders read."""
-WORTH = 400_000
+WORTH = 200_000
 """Characters from which on an encoder is tried; fewer are embedded before it has started."""
-NEARBY_START, NEARBY_CHARACTER = 4.0, 60e-6
-"""Seconds until an encoder embeds, and of a character, where it is not tried."""
+NEARBY_START, NEARBY_ONCE, NEARBY_CHARACTER, NEARBY_MEMORY = 4.0, 6.0, 16e-6, 9e8
+"""Seconds until MiniLM embeds, and of what a machine finds out once; seconds of a character, and bytes of the program:
+for texts that it is not tried on."""
+NEARBY_DIMS = 384
 
 
 def probe_plain(work: Work) -> Pace:
@@ -88,11 +90,21 @@ def _seconds_of_one(embedder: Embedder, texts: Sequence[str], group: Stratum, se
     return spent / done * scale
 
 
-def nearby(work: Work, pace: Pace) -> Pace:
-    """Return the pace for so few texts that trying the encoder would take longer than embedding them."""
+def nearby(work: Work, pace: Pace, dims: int, *, at_first: bool) -> Pace:
+    """Return the pace for so few texts that trying the encoder would take longer than embedding them.
+
+    `dims` tell how large the encoder is; `at_first` nothing was ever embedded here.
+    """
     group = Stratum(len(work.missing), 0.0)
     one = NEARBY_CHARACTER * sum(min(length, READ) for length in work.missing) / max(1, len(work.missing))
-    return replace(pace, encoder_start=NEARBY_START * pace.plain, texts=((group, one * pace.plain),))
+    larger = max(1.0, (dims / NEARBY_DIMS) ** 2)
+    start = NEARBY_START + (NEARBY_ONCE if at_first else 0.0)
+    return replace(
+        pace,
+        encoder_start=start * pace.plain,
+        texts=((group, one * larger * pace.plain),),
+        encoder_memory=NEARBY_MEMORY * larger**0.5,
+    )
 
 
 def _largest_memory() -> float:
