@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from recallbench.embedding.embedder import Embedder
-from recallbench.runs.forecast.forecast import Pace
-from recallbench.runs.forecast.work import Stratum, Work, strata
+from recallbench.runs.forecast.forecast import MachinePace
+from recallbench.runs.forecast.work import RunWork, Stratum, strata
 from recallbench.stores.word_counts import count_each
 
 PLAIN, ENCODER = 0.3, 1.6
@@ -30,11 +30,11 @@ for texts that it is not tried on."""
 NEARBY_DIMS = 384
 
 
-def probe_plain(work: Work) -> Pace:
+def probe_plain(work: RunWork) -> MachinePace:
     """Return the pace of plain work, and of cutting texts of the corpus into words."""
     plain = plain_pace(PLAIN)
     texts = [text for _, text in work.sample[:FIRST]]
-    return Pace(plain, _per_character(texts, PLAIN) if texts else plain * REFERENCE)
+    return MachinePace(plain, _per_character(texts, PLAIN) if texts else plain * REFERENCE)
 
 
 def plain_pace(seconds: float) -> float:
@@ -50,7 +50,7 @@ def _per_character(texts: Sequence[str], seconds: float) -> float:
     return spent / characters
 
 
-def probe_encoder(embedder: Embedder, work: Work, pace: Pace) -> Pace:
+def probe_encoder(embedder: Embedder, work: RunWork, pace: MachinePace) -> MachinePace:
     """Return the pace with the seconds of the texts to embed: the encoder is timed on some of each length."""
     started = time.perf_counter()
     sample = sorted((text for _, text in work.sample), key=len)
@@ -90,7 +90,7 @@ def _seconds_of_one(embedder: Embedder, texts: Sequence[str], group: Stratum, se
     return spent / done * scale
 
 
-def nearby(work: Work, pace: Pace, dims: int, *, at_first: bool) -> Pace:
+def nearby(work: RunWork, pace: MachinePace, dims: int, *, at_first: bool) -> MachinePace:
     """Return the pace for so few texts that trying the encoder would take longer than embedding them.
 
     `dims` tell how large the encoder is; `at_first` nothing was ever embedded here.
