@@ -24,8 +24,7 @@ from recallbench.corpora.records import Haystack
 from recallbench.corpora.registry import open_corpus
 from recallbench.embedding.embedder import Embedder
 from recallbench.embedding.encoders import ENCODERS
-from recallbench.embedding.memo import Memo
-from recallbench.embedding.openvino_engine import OpenvinoEngine
+from recallbench.embedding.openvino_engine import OpenvinoEngine, converted
 from recallbench.embedding.registry import open_embedder
 from recallbench.embedding.tokens import EncoderTokenizer
 from recallbench.embedding.torch_engine import Batch, TorchEngine, load_module, pad_batch
@@ -47,7 +46,7 @@ def rows(file: Path | None = None) -> list[Row]:
 
 
 def _measure(haystacks: Sequence[Haystack], texts: list[str], cache: Path) -> list[Row]:
-    resolver = FileResolver(SPEC.name, os.environ, Memo(cache / "memo"), Silent())
+    resolver = FileResolver(SPEC.name, os.environ, cache, Silent())
     paths = resolver.verified_paths(SPEC.passage)
     theirs = _sentence_transformer(paths["config.json"].parent)
     # Other texts of the same lengths load, compile and prove first, so that the work alone is timed.
@@ -62,7 +61,9 @@ def _measure(haystacks: Sequence[Haystack], texts: list[str], cache: Path) -> li
     ours = opened()
     first = ours.report()
     module = load_module(SPEC, SPEC.passage, paths)
-    engine = OpenvinoEngine(module) if first.backend.startswith("openvino") else TorchEngine(module, first.device)
+    engine = (
+        OpenvinoEngine(converted(module)) if first.backend.startswith("openvino") else TorchEngine(module, first.device)
+    )
     tokenizer = EncoderTokenizer(resolver.verified_paths(SPEC.tokenizer), SPEC.max_tokens)
     # In slices, so that whatever else the machine does meanwhile falls on all three sides alike.
     slices = [

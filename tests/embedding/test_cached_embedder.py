@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 from tiny_models import Tiny, independent, sentence, table_of
 
-from recallbench.embedding import cached_embedder, engine_choice, machine
+from recallbench.embedding import cached_embedder, machine
 from recallbench.embedding.encoders import read_spec
+from recallbench.embedding.engines import choice
 from recallbench.embedding.stopwatch import Stopwatch
 from recallbench.errors import InputError
 from recallbench.progress import Advance, Silent
@@ -102,11 +103,11 @@ def test_windows_change_nothing_but_memory(opened: Any, tiny_bge: Tiny, monkeypa
 def test_the_longest_texts_of_a_window_come_first(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     widths = []
 
-    def watched(rows: Any, pad_id: int, original: Any = engine_choice.pad_batch) -> Any:
+    def watched(rows: Any, pad_id: int, original: Any = choice.pad_batch) -> Any:
         widths.append((len(rows), max(map(len, rows))))
         return original(rows, pad_id)
 
-    monkeypatch.setattr(engine_choice, "pad_batch", watched)
+    monkeypatch.setattr(choice, "pad_batch", watched)
     embedder = opened()
     embedder.ensure(TEXTS, "passage")
     tokens = sorted(embedder.lookup(TEXTS, "passage").tokens.tolist(), reverse=True)

@@ -12,7 +12,8 @@ import pytest
 from tiny_models import Tiny, sentence
 
 from recallbench.embedding import openvino_engine
-from recallbench.embedding.openvino_engine import OpenvinoEngine, OpenvinoUnusable, openvino_core
+from recallbench.embedding.engines.setting import Setting
+from recallbench.embedding.openvino_engine import OpenvinoEngine, OpenvinoUnusable, converted, openvino_core
 from recallbench.embedding.torch_engine import TorchEngine, load_module, pad_batch
 from recallbench.embedding.vector_agreement import vector_difference
 from recallbench.embedding.weights import FileResolver
@@ -45,7 +46,7 @@ class Broken:
     def create_infer_request(self) -> Any:
         return self
 
-    def infer(self, inputs: Any) -> Any:
+    def start_async(self, inputs: Any) -> Any:
         raise RuntimeError("unsupported on this processor")
 
 
@@ -70,7 +71,7 @@ FAULTS = {
     "convert": "TypeError: unsupported on this processor)",
     "compile": "RuntimeError: unsupported on this processor)",
     "precision": "ValueError: asked for f32, it computes in bf16)",
-    "infer": "RuntimeError: unsupported on this processor)",
+    "run": "RuntimeError: unsupported on this processor)",
 }
 
 
@@ -120,20 +121,38 @@ def test_float32_is_requested_where_the_processor_would_take_less(
     paths = FileResolver(spec.name, environ, tmp_path, Silent()).verified_paths(spec.passage)
     module = load_module(spec, spec.passage, paths)
     batch = pad_batch([np.array([0, 7, 8, 9, 2], np.int32)], 1)
-    assert vector_difference(OpenvinoEngine(module)(batch), TorchEngine(module)(batch)).tolerable
+    assert vector_difference(OpenvinoEngine(converted(module))(batch), TorchEngine(module)(batch)).tolerable
+
+
+def test_every_setting_gives_the_vectors_of_torch_and_text_by_text_no_neighbour_counts(
+    tiny_bge: Tiny, environ: dict[str, str], tmp_path: Path
+) -> None:
+    paths = FileResolver(tiny_bge.spec.name, environ, tmp_path, Silent()).verified_paths(tiny_bge.spec.passage)
+    module = load_module(tiny_bge.spec, tiny_bge.spec.passage, paths)
+    graph = converted(module)
+    rows = [np.resize(np.arange(7, 90, dtype=np.int32), length) for length in (3, 64, 40, 64, 12, 64, 39, 5)]
+    batch, backwards = pad_batch(rows, 1), pad_batch(rows[::-1], 1)
+    expected = TorchEngine(module)(batch)
+    for setting in (Setting(), Setting(1, 1), Setting(2, 1), Setting(2, 1, fixed=True), Setting(3, 2, fixed=True)):
+        engine = OpenvinoEngine(graph, setting, 64)
+        np.testing.assert_allclose(engine(batch), expected, atol=2e-6)
+        np.testing.assert_array_equal(engine(batch), engine(batch))
+        if setting.texts == 1:
+            # Those that are longer than half a window always run alone.
+            np.testing.assert_array_equal(engine(batch)[1:4], engine(backwards)[::-1][1:4])
 
 
 SIGNALLED = """
 import faulthandler, gc, signal, sys, time
 import torch
-from recallbench.embedding.openvino_engine import OpenvinoEngine
+from recallbench.embedding.openvino_engine import OpenvinoEngine, converted
 
 class Sums(torch.nn.Module):
     def forward(self, input_ids, attention_mask):
         return (input_ids * attention_mask).float().sum(1, keepdim=True)
 
 faulthandler.enable()
-engines = [OpenvinoEngine(Sums()) for _ in range(3)]
+engines = [OpenvinoEngine(converted(Sums())) for _ in range(3)]
 while engines:
     engines.pop(0)
     gc.collect()

@@ -13,7 +13,7 @@ import numpy as np
 from recallbench.corpora.labelled_sets.set_name import folder_word
 from recallbench.embedding.embedder import EmbeddingReport, Embeddings, Matrix
 from recallbench.embedding.encoders import Role
-from recallbench.embedding.engine_choice import ProofTexts
+from recallbench.embedding.engines.proof import ProofTexts
 from recallbench.embedding.fingerprint import fingerprint_digest, text_key
 from recallbench.embedding.own_key import Seal, own_key
 from recallbench.embedding.packs.record import PackRecord

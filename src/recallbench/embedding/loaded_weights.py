@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from recallbench.embedding.encoders import EncoderSpec, PinnedFiles
+from recallbench.embedding.engines.setting import WHOLE_BATCHES, Setting, in_pieces
 from recallbench.embedding.onnx_engine import onnxruntime_engine
-from recallbench.embedding.openvino_engine import OpenvinoEngine, openvino_graph
+from recallbench.embedding.openvino_engine import OpenvinoEngine, converted, openvino_graph
 from recallbench.embedding.options import Backend
 from recallbench.embedding.torch_engine import Engine, TorchEngine, load_module
 
@@ -25,12 +27,15 @@ class LoadedWeights(ABC):
     pad_id: int
     """The token that fills a batch up."""
 
+    streams: ClassVar[bool] = False
+    """Whether OpenVINO may run several pieces side by side, on a graph of their own shape."""
+
     @abstractmethod
-    def openvino(self) -> Engine:
+    def openvino(self, setting: Setting = WHOLE_BATCHES) -> Engine:
         """Return them as OpenVINO runs them."""
 
     @abstractmethod
-    def reference(self, device: str = "cpu") -> Engine:
+    def reference(self, device: str = "cpu", setting: Setting = WHOLE_BATCHES) -> Engine:
         """Return them as the other engine runs them."""
 
 
@@ -38,16 +43,21 @@ class TorchWeights(LoadedWeights):
     """A transformer as a torch module."""
 
     reference_name = "torch"
+    streams = True
 
-    def __init__(self, module: torch.nn.Module) -> None:
-        self._module = module
+    def __init__(self, spec: EncoderSpec, module: torch.nn.Module) -> None:
+        self._window, self._module = spec.max_tokens, module
         self.pad_id = module.pad_id
 
-    def openvino(self) -> Engine:
-        return OpenvinoEngine(self._module)
+    @cached_property
+    def _graph(self) -> Any:
+        return converted(self._module)
 
-    def reference(self, device: str = "cpu") -> Engine:
-        return TorchEngine(self._module, device)
+    def openvino(self, setting: Setting = WHOLE_BATCHES) -> Engine:
+        return OpenvinoEngine(self._graph, setting, self._window)
+
+    def reference(self, device: str = "cpu", setting: Setting = WHOLE_BATCHES) -> Engine:
+        return in_pieces(TorchEngine(self._module, device), setting.texts, self._window)
 
 
 class GraphWeights(LoadedWeights):
@@ -59,11 +69,11 @@ class GraphWeights(LoadedWeights):
     def __init__(self, spec: EncoderSpec, path: Path) -> None:
         self._spec, self._path = spec, path
 
-    def openvino(self) -> Engine:
-        return openvino_graph(self._spec, self._path)
+    def openvino(self, setting: Setting = WHOLE_BATCHES) -> Engine:
+        return in_pieces(openvino_graph(self._spec, self._path), setting.texts, self._spec.max_tokens)
 
-    def reference(self, device: str = "cpu") -> Engine:
-        return onnxruntime_engine(self._spec, self._path)
+    def reference(self, device: str = "cpu", setting: Setting = WHOLE_BATCHES) -> Engine:
+        return in_pieces(onnxruntime_engine(self._spec, self._path), setting.texts, self._spec.max_tokens)
 
 
 def kind_of_weights(spec: EncoderSpec) -> type[LoadedWeights]:
@@ -75,4 +85,4 @@ def load_weights(spec: EncoderSpec, files: PinnedFiles, paths: Mapping[str, Path
     """Load verified weights. Runs no code that came with them."""
     if spec.kind == "onnx":
         return GraphWeights(spec, paths[files.model_file])
-    return TorchWeights(load_module(spec, files, paths))
+    return TorchWeights(spec, load_module(spec, files, paths))

@@ -9,7 +9,7 @@ from pathlib import Path
 from recallbench.embedding import machine
 from recallbench.embedding.embedder import Matrix, ProofStatus
 from recallbench.embedding.encoders import EncoderSpec, Role
-from recallbench.embedding.engine_choice import EngineChoice
+from recallbench.embedding.engines.choice import EngineChoice
 from recallbench.embedding.loaded_weights import kind_of_weights
 from recallbench.embedding.memo import Memo
 from recallbench.embedding.options import Backend

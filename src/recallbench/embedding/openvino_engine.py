@@ -1,4 +1,4 @@
-"""The OpenVINO engine: the same module or graph, compiled for this CPU at float32 and any batch shape."""
+"""The OpenVINO engine: the same module or graph, compiled for this CPU at float32."""
 
 from __future__ import annotations
 
@@ -15,42 +15,82 @@ import numpy.typing as npt
 
 from recallbench.embedding.embedder import Matrix
 from recallbench.embedding.encoders import EncoderSpec
+from recallbench.embedding.engines.setting import WHOLE_BATCHES, Piece, Setting, joined, pieces
 from recallbench.embedding.onnx_engine import GraphEngine
-from recallbench.embedding.torch_engine import Batch, silent_transformers
-from recallbench.errors import RecallBenchError
+from recallbench.embedding.torch_engine import Batch, EngineUnusable, silent_transformers
 
 if TYPE_CHECKING:
     import torch
 
 
-class OpenvinoUnusable(RecallBenchError):
+class OpenvinoUnusable(EngineUnusable):
     """OpenVINO can't be imported, or can't compile or run a module; `found` says why."""
 
 
 class OpenvinoEngine:
     """The forward pass by OpenVINO."""
 
-    def __init__(self, module: torch.nn.Module) -> None:
+    def __init__(self, graph: Any, setting: Setting = WHOLE_BATCHES, window: int = 512) -> None:
+        """`graph` is a converted module; `window` the tokens of a text of full length."""
+        self._setting, self._window = setting, window
         with _openvino_errors():
-            self._request = _compile(module).create_infer_request()
+            self._requests = _requests(graph, setting.streams)
+            self._fixed: list[Any] = []
+            if setting.fixed:
+                self._fixed = _requests(_of_full_windows(graph, setting.texts, window), setting.streams)
 
     def __call__(self, batch: Batch) -> Matrix:
+        cut = pieces(batch, self._setting.texts, self._window)
+        vectors: list[Any] = [None] * len(cut)
+        running: dict[int, Any] = {}
         with _openvino_errors():
-            vectors: Matrix = self._request.infer({0: batch.ids, 1: batch.mask})[0].copy()
-        return vectors
+            try:
+                for place, piece in enumerate(cut):
+                    # Pieces take turns, whichever is done first: what runs where never depends on timing.
+                    if place >= self._setting.streams:
+                        vectors[place - self._setting.streams] = _finish(running, place - self._setting.streams)
+                    request = self._request(piece, place % self._setting.streams)
+                    request.start_async({0: piece.batch.ids, 1: piece.batch.mask})
+                    running[place] = request
+                for place in list(running):
+                    vectors[place] = _finish(running, place)
+            finally:
+                for request in running.values():
+                    request.wait()
+        return joined(cut, vectors)
+
+    def _request(self, piece: Piece, slot: int) -> Any:
+        full = piece.batch.ids.shape == (self._setting.texts, self._window)
+        return (self._fixed if full and self._fixed else self._requests)[slot]
 
 
-def _compile(module: torch.nn.Module) -> Any:
+def _finish(running: dict[int, Any], place: int) -> Matrix:
+    request = running[place]
+    request.wait()
+    del running[place]
+    vectors: Matrix = request.get_output_tensor(0).data.copy()
+    return vectors
+
+
+def converted(module: torch.nn.Module) -> Any:
+    """Return a module as a graph of OpenVINO for texts of any number and length."""
     import torch
 
-    openvino = _import_openvino()
-    # A row with padding: traced over full rows alone, the attention mask could be optimised away.
-    example = {"input_ids": torch.full((2, 16), 5), "attention_mask": torch.ones((2, 16), dtype=torch.long)}
-    example["attention_mask"][1, 8:] = 0
-    with warnings.catch_warnings(), torch.no_grad(), silent_transformers():
-        warnings.simplefilter("ignore")
-        model = openvino.convert_model(module, example_input=example)
-    return _compiled(model)
+    with _openvino_errors():
+        openvino = _import_openvino()
+        # A row with padding: traced over full rows alone, the attention mask could be optimised away.
+        example = {"input_ids": torch.full((2, 16), 5), "attention_mask": torch.ones((2, 16), dtype=torch.long)}
+        example["attention_mask"][1, 8:] = 0
+        with warnings.catch_warnings(), torch.no_grad(), silent_transformers():
+            warnings.simplefilter("ignore")
+            return openvino.convert_model(module, example_input=example)
+
+
+def _of_full_windows(graph: Any, texts: int, window: int) -> Any:
+    """Return the graph for this shape alone, which lets more of its parts be fused."""
+    graph = graph.clone()
+    graph.reshape({given: [texts, window] for given in graph.inputs})
+    return graph
 
 
 def openvino_graph(spec: EncoderSpec, path: Path) -> GraphEngine:
@@ -66,9 +106,15 @@ def openvino_graph(spec: EncoderSpec, path: Path) -> GraphEngine:
     return GraphEngine(spec, [wanted.any_name for wanted in model.inputs], states)
 
 
-def _compiled(model: Any) -> Any:
-    # One stream over all cores: batches come one after another, and a vector then never depends on timing.
-    hints = {"INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"}
+def _requests(graph: Any, streams: int) -> list[Any]:
+    """Return what runs a graph, as many as run side by side."""
+    compiled = _compiled(graph, streams)
+    return [compiled.create_infer_request() for _ in range(streams)]
+
+
+def _compiled(model: Any, streams: int = 1) -> Any:
+    side_by_side = {"PERFORMANCE_HINT": "THROUGHPUT", "NUM_STREAMS": streams}
+    hints = {"INFERENCE_PRECISION_HINT": "f32", **({"PERFORMANCE_HINT": "LATENCY"} if streams == 1 else side_by_side)}
     compiled = openvino_core().compile_model(model, "CPU", hints)
     precision = compiled.get_property("INFERENCE_PRECISION_HINT").get_type_name()
     if precision != "f32":

@@ -7,6 +7,7 @@ import pickle
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +17,7 @@ import numpy.typing as npt
 from recallbench.embedding.embedder import Matrix
 from recallbench.embedding.encoders import EncoderSpec, PinnedFiles
 from recallbench.embedding.tokens import TokenIds
-from recallbench.errors import InputError
+from recallbench.errors import InputError, RecallBenchError
 from recallbench.interruption import postpone_signals
 
 if TYPE_CHECKING:
@@ -34,7 +35,12 @@ class Batch(NamedTuple):
 
 
 Engine = Callable[[Batch], Matrix]
-"""A forward pass: one vector per row of a batch."""
+"""A forward pass: one vector per row of a batch. They are in memory when it returns: a clock read then has all of it,
+whatever device computed them."""
+
+
+class EngineUnusable(RecallBenchError):
+    """What should run an encoder can't; `found` says why."""
 
 
 def pad_batch(rows: Sequence[TokenIds], pad_id: int) -> Batch:
@@ -52,16 +58,31 @@ class TorchEngine:
     """The forward pass by torch."""
 
     def __init__(self, module: torch.nn.Module, device: str = "cpu") -> None:
-        self._module = module.to(device)
         self._device = device
+        # The CPU's module stays where it is: what another device computes is held to it.
+        with self._errors():
+            self._module = module if device == "cpu" else deepcopy(module).to(device)
 
     def __call__(self, batch: Batch) -> Matrix:
         import torch
 
-        with torch.inference_mode():
+        with self._errors(), torch.inference_mode():
             ids, mask = (torch.from_numpy(part).to(self._device) for part in batch)
             vectors: Matrix = self._module(ids, mask).float().cpu().numpy()
         return vectors
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (RuntimeError, NotImplementedError) as error:
+            if self._device == "cpu":
+                raise
+            raise EngineUnusable(
+                f"torch can't run this encoder on {self._device}",
+                found=(str(error).strip() or type(error).__name__).splitlines()[0][:200],
+                remedy="CUDA_VISIBLE_DEVICES= embeds on the CPU",
+            ) from error
 
 
 def available_device(device: str) -> str:
@@ -115,10 +136,11 @@ def load_module(spec: EncoderSpec, files: PinnedFiles, paths: Mapping[str, Path]
             expected=f"{spec.native_dims} dimensions",
             found=str(config.hidden_size),
         )
-    return _add_pooling(model, spec).eval()
+    return add_pooling(model, spec).eval()
 
 
-def _add_pooling(model: torch.nn.Module, spec: EncoderSpec) -> torch.nn.Module:
+def add_pooling(model: torch.nn.Module, spec: EncoderSpec) -> torch.nn.Module:
+    """Return a transformer that gives a vector for each text."""
     import torch
 
     class Pooled(torch.nn.Module):  # type: ignore[misc,unused-ignore]

@@ -7,7 +7,7 @@ from typing import Any
 
 from recallbench.embedding.embedder import Matrix, ProofStatus
 from recallbench.embedding.encoders import Role
-from recallbench.embedding.engine_choice import ProofTexts
+from recallbench.embedding.engines.proof import ProofTexts
 from recallbench.embedding.fingerprint import is_one_sided
 from recallbench.embedding.packs.used_packs import UsedPack
 from recallbench.embedding.text_encoder import TextEncoder

@@ -10,15 +10,10 @@ import numpy as np
 import pytest
 from tiny_models import Tiny, independent, sentence
 
-from recallbench.embedding import engine_choice, machine, vector_agreement
-from recallbench.embedding.engine_choice import (
-    Proof,
-    ProofTexts,
-    choose_backend,
-    compare_engines,
-    missing_device_key,
-    store_proof,
-)
+from recallbench.embedding import machine, vector_agreement
+from recallbench.embedding.engines import choice as engine_choice
+from recallbench.embedding.engines.choice import choose_backend, missing_device_key
+from recallbench.embedding.engines.proof import Proof, ProofTexts, compare_engines, store_proof
 from recallbench.embedding.memo import Memo
 from recallbench.embedding.registry import open_embedder
 from recallbench.embedding.torch_engine import Batch, Engine

@@ -1,19 +1,38 @@
-"""The choice of the engine: OpenVINO on a CPU where a probe finds it faster and it proves to give the same vectors.
+"""The choice of the engine and of its setting: the fastest that a probe finds, held to the plain engine by a proof.
 
-What it is held to is torch, or onnxruntime for a graph."""
+The plain engine is torch on the CPU, or onnxruntime for a graph; beside it stand OpenVINO and torch's other devices."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from recallbench.embedding import machine
 from recallbench.embedding.embedder import Matrix, ProofStatus
 from recallbench.embedding.encoders import EncoderSpec, Role
-from recallbench.embedding.engine_probe import Probe, load_probe, store_probe, time_engines
+from recallbench.embedding.engines.probe import (
+    Probe,
+    Runner,
+    Timed,
+    choose_setting,
+    compare,
+    cores,
+    load_probe,
+    store_probe,
+)
+from recallbench.embedding.engines.proof import (
+    OPENVINO,
+    PROOF_TEXTS,
+    Proof,
+    compare_engines,
+    engine_name,
+    failure_note,
+    load_proof,
+    store_proof,
+)
+from recallbench.embedding.engines.setting import WHOLE_BATCHES, Setting, settings_to_try
 from recallbench.embedding.fingerprint import engine_facts
 from recallbench.embedding.loaded_weights import GraphWeights, LoadedWeights, kind_of_weights, load_weights
 from recallbench.embedding.memo import Memo
@@ -21,57 +40,14 @@ from recallbench.embedding.openvino_engine import OpenvinoUnusable
 from recallbench.embedding.options import Backend
 from recallbench.embedding.stopwatch import Stopwatch
 from recallbench.embedding.tokens import TokenIds
-from recallbench.embedding.torch_engine import Batch, Engine, available_device, pad_batch
-from recallbench.embedding.vector_agreement import Difference, vector_difference
+from recallbench.embedding.torch_engine import Engine, EngineUnusable, available_device, pad_batch
 from recallbench.embedding.weights import FileResolver
 from recallbench.errors import Blocked
 from recallbench.extras import install_command
-from recallbench.progress import Advance
 
-OPENVINO = "openvino/cpu"
 GRAPHS = GraphWeights.reference_name
-PROOF_TEXTS = 32
-"""Texts that a proof is made on, where the corpus has as many."""
 
 TokeniseTexts = Callable[[Sequence[str], Role], Sequence[TokenIds]]
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """The outcome of running OpenVINO and the other engine over the same texts."""
-
-    equal: bool
-    worst_cosine: float | None
-    """None where nothing could be compared."""
-    texts: int
-    fault: str = ""
-    """Why OpenVINO could not even run."""
-
-
-class ProofTexts:
-    """Up to 32 of the distinct texts of a corpus, spread over their lengths, both ends included."""
-
-    def __init__(self) -> None:
-        self._entries: list[tuple[int, str]] = []
-
-    def offer(self, text: str) -> None:
-        """Add a text; above 32 the one that adds least to the spread of lengths is dropped."""
-        entries, entry = self._entries, (len(text), text)
-        place = bisect_left(entries, entry)
-        if entries[place : place + 1] == [entry]:
-            return
-        if len(entries) == PROOF_TEXTS and any(
-            other[0] == entry[0] for other in entries[max(place - 1, 0) : place + 1]
-        ):
-            return  # of a length that is there already: it spreads nothing
-        entries.insert(place, entry)
-        if len(entries) > PROOF_TEXTS:
-            # The text whose neighbours are closest to each other leaves the smallest gap.
-            del entries[min(range(1, PROOF_TEXTS), key=lambda at: entries[at + 1][0] - entries[at - 1][0])]
-
-    def texts(self) -> list[str]:
-        """Return the chosen texts, the shortest first."""
-        return [text for _, text in self._entries]
 
 
 class EngineChoice:
@@ -104,6 +80,10 @@ class EngineChoice:
         """The proofs that this run relies on."""
         self._proven_now = False
         self._reference = kind_of_weights(spec).reference_name
+        self._plain = f"{self._reference}/cpu"
+        """The backend that every other one is held to."""
+        self._setting: Setting | None = None
+        """How texts are given to the engine; None until a probe was made or recalled."""
         # Twins are two sets of weights; otherwise the passage side stands for both.
         self._sides: tuple[Role, ...] = ("passage", "query") if "query" in spec.parts() else ("passage",)
         self.backend = self._choose()
@@ -139,12 +119,13 @@ class EngineChoice:
         runtime, _, device = self.backend.partition("/")
         if runtime != GRAPHS and self._reference != GRAPHS and available_device(device) != device:
             self._memo.remember(missing_device_key(device), {"found": False})
+            self._setting = None
             self._switch(self._choose(), f"torch finds no {device} device: the CPU was used")
         # Twins are both proven before either embeds: a run can't go on with passages of one backend alone.
         for side in self._sides:
             if self._is_proof_due(side, len(texts)):
                 self._prove(side, sorted(tokenise(texts, side), key=len, reverse=True))
-            elif self.backend == OPENVINO and (proof := self._known_proof(side)):
+            elif self.backend != self._plain and (proof := self._known_proof(side)):
                 self._proofs[side] = proof
         self._loaded.clear()
         if self._side(role) not in self._engines:
@@ -168,59 +149,81 @@ class EngineChoice:
     def _choose(self) -> str:
         weights = [self._facts(side) for side in self._sides]
         if self._spec.one_engine:
-            return f"{self._reference}/cpu"
+            self._setting = WHOLE_BATCHES
+            return self._plain
         backend, note = choose_backend(self._preference, self._environ, self._memo, weights, self._reference)
+        notes = [note]
         if backend == OPENVINO and self._preference == "auto":
             backend, note = self._probed(weights[0])
-        if note:
-            self.notes.append(note)
+            notes.append(note)
+        self.notes += [note for note in notes if note and note not in self.notes]
         return backend
 
     def _probed(self, weights: Mapping[str, str]) -> tuple[str, str]:
         """Return the faster backend of the processor, by a probe of the first weights, and a note."""
-        probe = load_probe(self._memo, weights)
-        if probe is None:
-            try:
-                probe = self._probe()
-            except OpenvinoUnusable as error:
-                proof = Proof(False, None, 0, error.found)
-                store_proof(self._memo, weights, proof)
-                return f"{self._reference}/cpu", failure_note(proof, self._reference)
-            store_probe(self._memo, weights, probe)
-        return (OPENVINO if probe.prefers_openvino else f"{self._reference}/cpu"), probe.note
+        try:
+            probe = self._probe("auto")
+        except OpenvinoUnusable as error:
+            proof = Proof(False, None, 0, error.found)
+            store_proof(self._memo, weights, proof)
+            return self._plain, failure_note(proof, self._reference)
+        return (OPENVINO if probe.prefers_openvino else self._plain), probe.note
 
-    def _probe(self) -> Probe:
+    def _probe(self, asked: str) -> Probe:
+        """Return the probe of both engines, or of the backend that was asked for alone; made where there is none."""
         side = self._sides[0]
-        weights = self._load_weights(side, "a probe of both engines")
-        with self._stopwatch.part("compile"):
-            openvino = weights.openvino()
-        reference = weights.reference()
-        with self._stopwatch.part("probe"):
-            probe = time_engines(openvino, reference, self._spec.max_tokens)
-        probe = replace(probe, reference_name=self._reference)
-        self._engines[side] = openvino if probe.prefers_openvino else reference, weights.pad_id
-        self._loaded[side] = weights
+        probe = load_probe(self._memo, self._facts(side), asked)
+        if probe is None:
+            weights = self._loaded.get(side) or self._load_weights(side, "a probe of what is fastest here")
+            with self._stopwatch.part("probe"):
+                probe, engine = self._timed(weights, asked)
+            store_probe(self._memo, self._facts(side), asked, probe)
+            self._engines[side] = engine, weights.pad_id
+            self._loaded[side] = weights
+        self._setting = probe.setting
         return probe
 
+    def _timed(self, weights: LoadedWeights, asked: str) -> tuple[Probe, Engine]:
+        """Return a probe, and the engine that it prefers."""
+        window, size = self._spec.max_tokens, self._spec.batch_size
+        runners: dict[str, Runner] = {}
+        for backend in (OPENVINO, self._plain) if asked == "auto" else (asked,):
+            of_cores = backend == OPENVINO and weights.streams
+            # The plain engine stays as plain as it is.
+            settings = [WHOLE_BATCHES] if backend == self._plain else settings_to_try(cores(), size, streams=of_cores)
+            runners[backend] = choose_setting(partial(_open, weights, backend), settings, window, fixed=of_cores)
+        if asked == "auto":
+            probe = compare(runners[OPENVINO], runners[self._plain], window, self._reference)
+            return probe, runners[OPENVINO if probe.prefers_openvino else self._plain].engine
+        timed = Timed(runners[asked].setting, 0.0)
+        of_openvino, of_reference = (timed, None) if asked == OPENVINO else (None, timed)
+        return Probe(0, 0, of_openvino, of_reference, self._reference), runners[asked].engine
+
     def _facts(self, side: Role) -> dict[str, str]:
-        facts = engine_facts(self._spec, self._hashes, side)
+        facts = {**engine_facts(self._spec, self._hashes, side), "window": str(self._spec.max_tokens)}
         return facts if self._reference != GRAPHS else {**facts, GRAPHS: machine.version_of(GRAPHS)}
 
     def _side(self, role: Role) -> Role:
         return role if role in self._sides else "passage"
 
     def _switch(self, backend: str, note: str) -> None:
-        self.notes.append(note)
+        if note not in self.notes:
+            self.notes.append(note)
         self._progress.note(note)
         self.backend = backend
         self._engines.clear()
 
+    def _fall_back(self, note: str) -> None:
+        """Leave a backend whose proof failed, as the memo knows by now."""
+        self._setting = None
+        self._switch(self._plain if self.backend == OPENVINO else self._choose(), note)
+
     def _known_proof(self, side: Role) -> Proof | None:
-        return self._proofs.get(side) or load_proof(self._memo, self._facts(side))
+        return self._proofs.get(side) or load_proof(self._memo, self._facts(side), self.backend)
 
     def _is_proof_due(self, side: Role, texts: int) -> bool:
         """A proof on fewer texts than are at hand now is made again."""
-        if self.backend != OPENVINO:
+        if self.backend == self._plain:
             return False
         proof = self._known_proof(side)
         return proof is None or not proof.equal or proof.texts < texts
@@ -228,31 +231,31 @@ class EngineChoice:
     def _prove(self, side: Role, rows: Sequence[TokenIds]) -> None:
         size = self._spec.batch_size
         try:
-            weights = self._loaded.get(side)
-            if weights is None or side not in self._engines:
-                weights = self._load(side)
+            weights = self._load(side)
             engine, pad_id = self._engines[side]
             batches = [pad_batch(rows[start : start + size], pad_id) for start in range(0, len(rows), size)]
-            with (
-                self._progress.stage(f"proving OpenVINO equal to {self._reference}", len(rows), "texts") as advance,
-                self._stopwatch.part("proof"),
-            ):
+            stage = f"proving {engine_name(self.backend)} equal to {self._reference}"
+            with self._progress.stage(stage, len(rows), "texts") as advance, self._stopwatch.part("proof"):
                 proof = compare_engines(engine, weights.reference(), batches, advance)
-        except OpenvinoUnusable as error:
+        except EngineUnusable as error:
             proof = Proof(False, None, 0, error.found)
-        store_proof(self._memo, self._facts(side), proof)
+        store_proof(self._memo, self._facts(side), proof, self.backend)
         self._proofs[side] = proof
         self._proven_now = True
         if not proof.equal:
-            self._switch(f"{self._reference}/cpu", failure_note(proof, self._reference))
+            self._fall_back(failure_note(proof, self._reference, self.backend))
 
     def _load(self, side: Role) -> LoadedWeights:
         """Load the weights of one side into its engine, and return them."""
-        weights = self._load_weights(side, self.backend)
-        runtime, _, device = self.backend.partition("/")
-        with self._stopwatch.part("compile" if runtime == "openvino" else "load"):
-            engine = weights.openvino() if runtime == "openvino" else weights.reference(device)
-        self._engines[side] = engine, weights.pad_id
+        weights = self._loaded.get(side) or self._load_weights(side, self.backend)
+        if self._setting is None and self.backend == self._plain:
+            self._setting = WHOLE_BATCHES
+        if self._setting is None:
+            self._loaded[side] = weights
+            self._probe(self.backend)
+        if side not in self._engines:
+            with self._stopwatch.part("compile" if self.backend == OPENVINO else "load"):
+                self._engines[side] = _open(weights, self.backend, self._setting or WHOLE_BATCHES), weights.pad_id
         return weights
 
     def _load_weights(self, side: Role, purpose: str) -> LoadedWeights:
@@ -261,6 +264,11 @@ class EngineChoice:
         self._progress.note(f"loading {files.repo} for {purpose}")
         with self._stopwatch.part("load"):
             return load_weights(self._spec, files, paths)
+
+
+def _open(weights: LoadedWeights, backend: str, setting: Setting) -> Engine:
+    runtime, _, device = backend.partition("/")
+    return weights.openvino(setting) if runtime == "openvino" else weights.reference(device, setting)
 
 
 def choose_backend(
@@ -281,50 +289,22 @@ def choose_backend(
     device = machine.likely_device(environ) if reference != GRAPHS else "cpu"
     if device != "cpu" and memo.recall(missing_device_key(device)):
         device = "cpu"
-    if preference == reference or (preference == "auto" and device != "cpu"):
-        return f"{reference}/{device}", ""
-    if not versions["openvino"]:
-        return f"{reference}/cpu", ""
-    proofs = [load_proof(memo, facts) for facts in weights]
-    failed = [proof for proof in proofs if proof and not proof.equal]
-    return (f"{reference}/cpu", failure_note(failed[0], reference)) if failed else (OPENVINO, "")
+    plain, note = f"{reference}/cpu", ""
+    if device != "cpu" and preference in (reference, "auto"):
+        backend = f"{reference}/{device}"
+        failed = _failed_proof(memo, weights, backend)
+        if failed is None:
+            return backend, ""
+        note = failure_note(failed, reference, backend)
+    if preference == reference or not versions["openvino"]:
+        return plain, note
+    failed = _failed_proof(memo, weights, OPENVINO)
+    return (plain, failure_note(failed, reference)) if failed else (OPENVINO, note)
 
 
-def failure_note(proof: Proof, reference: str = "torch") -> str:
-    """Return a sentence on a failed proof."""
-    if proof.worst_cosine is None:
-        return f"OpenVINO can't run this encoder on this machine ({proof.fault}): {reference} was used"
-    worst = f"worst cosine {proof.worst_cosine:.7f}"
-    return f"OpenVINO does not give {reference}'s vectors on this machine ({worst}): {reference} was used"
-
-
-def compare_engines(
-    fast: Engine, reference: Engine, batches: Sequence[Batch], advance: Advance = lambda done: None
-) -> Proof:
-    """Run both engines over the same batches."""
-    cosine, length, texts = 1.0, 0.0, 0
-    for batch in batches:
-        vectors = fast(batch)
-        difference = vector_difference(vectors, reference(batch))
-        cosine, length = min(cosine, difference.cosine), max(length, difference.length)
-        texts += len(vectors)
-        advance(len(vectors))
-    return Proof(Difference(cosine, length).tolerable, cosine, texts)
-
-
-def load_proof(memo: Memo, weights: Mapping[str, str]) -> Proof | None:
-    """Return the proof that was made for these weights on this processor with these library versions."""
-    fact = memo.recall(_proof_key(weights))
-    return Proof(**fact) if fact else None
-
-
-def store_proof(memo: Memo, weights: Mapping[str, str], proof: Proof) -> None:
-    """Store a proof, a failed one too."""
-    memo.remember(_proof_key(weights), asdict(proof))
-
-
-def _proof_key(weights: Mapping[str, str]) -> dict[str, str]:
-    return {"what": "openvino equals torch", "cpu": machine.cpu_model(), **machine.library_versions(), **weights}
+def _failed_proof(memo: Memo, weights: Sequence[Mapping[str, str]], backend: str) -> Proof | None:
+    proofs = [load_proof(memo, facts, backend) for facts in weights]
+    return next((proof for proof in proofs if proof and not proof.equal), None)
 
 
 def missing_device_key(device: str) -> dict[str, str]:

@@ -1,0 +1,101 @@
+"""The proof: whatever else than the plain engine runs an encoder has to give its vectors, on texts of the corpus."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from recallbench.embedding import machine
+from recallbench.embedding.engines.probe import cores
+from recallbench.embedding.memo import Memo
+from recallbench.embedding.torch_engine import Batch, Engine
+from recallbench.embedding.vector_agreement import Difference, vector_difference
+from recallbench.progress import Advance
+
+OPENVINO = "openvino/cpu"
+PROOF_TEXTS = 32
+"""Texts that a proof is made on, where the corpus has as many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The outcome of running two engines over the same texts."""
+
+    equal: bool
+    worst_cosine: float | None
+    """None where nothing could be compared."""
+    texts: int
+    fault: str = ""
+    """Why the engine could not even run."""
+
+
+class ProofTexts:
+    """Up to 32 of the distinct texts of a corpus, spread over their lengths, both ends included."""
+
+    def __init__(self) -> None:
+        self._entries: list[tuple[int, str]] = []
+
+    def offer(self, text: str) -> None:
+        """Add a text; above 32 the one that adds least to the spread of lengths is dropped."""
+        entries, entry = self._entries, (len(text), text)
+        place = bisect_left(entries, entry)
+        if entries[place : place + 1] == [entry]:
+            return
+        if len(entries) == PROOF_TEXTS and any(
+            other[0] == entry[0] for other in entries[max(place - 1, 0) : place + 1]
+        ):
+            return  # of a length that is there already: it spreads nothing
+        entries.insert(place, entry)
+        if len(entries) > PROOF_TEXTS:
+            # The text whose neighbours are closest to each other leaves the smallest gap.
+            del entries[min(range(1, PROOF_TEXTS), key=lambda at: entries[at + 1][0] - entries[at - 1][0])]
+
+    def texts(self) -> list[str]:
+        """Return the chosen texts, the shortest first."""
+        return [text for _, text in self._entries]
+
+
+def engine_name(backend: str) -> str:
+    """Return what runs a backend, for whoever reads of it."""
+    runtime, _, device = backend.partition("/")
+    return "OpenVINO" if backend == OPENVINO else f"{runtime} on {device}"
+
+
+def failure_note(proof: Proof, reference: str = "torch", backend: str = OPENVINO) -> str:
+    """Return a sentence on a failed proof."""
+    engine, instead = engine_name(backend), reference if backend == OPENVINO else "the CPU"
+    if proof.worst_cosine is None:
+        return f"{engine} can't run this encoder on this machine ({proof.fault}): {instead} was used"
+    worst = f"worst cosine {proof.worst_cosine:.7f}"
+    return f"{engine} does not give {reference}'s vectors on this machine ({worst}): {instead} was used"
+
+
+def compare_engines(
+    fast: Engine, reference: Engine, batches: Sequence[Batch], advance: Advance = lambda done: None
+) -> Proof:
+    """Run both engines over the same batches."""
+    cosine, length, texts = 1.0, 0.0, 0
+    for batch in batches:
+        vectors = fast(batch)
+        difference = vector_difference(vectors, reference(batch))
+        cosine, length = min(cosine, difference.cosine), max(length, difference.length)
+        texts += len(vectors)
+        advance(len(vectors))
+    return Proof(Difference(cosine, length).tolerable, cosine, texts)
+
+
+def load_proof(memo: Memo, weights: Mapping[str, str], backend: str = OPENVINO) -> Proof | None:
+    """Return the proof that was made for these weights on this machine with these library versions."""
+    fact = memo.recall(_proof_key(weights, backend))
+    return Proof(**fact) if fact else None
+
+
+def store_proof(memo: Memo, weights: Mapping[str, str], proof: Proof, backend: str = OPENVINO) -> None:
+    """Store a proof, a failed one too."""
+    memo.remember(_proof_key(weights, backend), asdict(proof))
+
+
+def _proof_key(weights: Mapping[str, str], backend: str) -> dict[str, str]:
+    what = {"what": f"{backend} in pieces equals the plain engine", "cpu": machine.cpu_model(), "cores": str(cores())}
+    return {**what, **machine.library_versions(), **weights}
