@@ -107,6 +107,16 @@ class EngineChoice:
         """The number of texts on which each set of weights was compared."""
         return min((proof.texts for proof in self._proofs.values()), default=0)
 
+    def settle(self) -> Setting:
+        """Return the setting, found by the probe of this machine where none is known yet."""
+        if self._setting is None and self.backend != self._plain:
+            self._probe(self.backend)
+        return self._setting or WHOLE_BATCHES
+
+    def take(self, setting: Setting) -> None:
+        """Use the setting of somebody whose vectors stand beside those of this one; before anything is loaded."""
+        self._setting = setting
+
     def needs_texts(self) -> bool:
         """Whether a proof would be made on the texts of the corpus, which are to be collected until then."""
         return any(self._is_proof_due(side, PROOF_TEXTS) for side in self._sides)
