@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
+
 STORE = 80 << 20
 """Bytes of shared memory of each node: nearly the least that Ray takes."""
 
@@ -31,6 +33,10 @@ class Nodes:
     def kill(self) -> None:
         """Kill the node that joined last, as a machine that loses its power."""
         self._say("kill")
+
+    def kill_head(self) -> None:
+        """Kill what holds the cluster together; nothing can be asked of it any more."""
+        self._say("kill head")
 
     def _say(self, word: str) -> None:
         assert self._process.stdin
@@ -67,10 +73,14 @@ def two_nodes() -> Iterator[Nodes]:
             text=True,
         ) as process:
             yield Nodes(process, variables)
+            started = psutil.Process(process.pid).children(recursive=True)
             assert process.stdin
             with suppress(BrokenPipeError):
                 process.stdin.close()
             process.wait(60)
+            # Without a head, agents of the nodes go on for minutes.
+            for left in psutil.wait_procs(started, 3)[1]:
+                left.kill()
 
 
 def _host() -> None:
@@ -85,8 +95,10 @@ def _host() -> None:
     for line in sys.stdin:
         if line.strip() == "add":
             nodes.append(cluster.add_node(**node))
-        else:
+        elif line.strip() == "kill":
             cluster.remove_node(nodes.pop(), allow_graceful=False)
+        else:
+            cluster.head_node.kill_gcs_server()
         print(f"nodes: {line.strip()}", flush=True)
     cluster.shutdown()
 

@@ -33,7 +33,7 @@ def test_a_fault_costs_nothing_but_time(name: str) -> None:
 
 @pytest.mark.marked
 def test_a_process_that_measures_again_and_again_stays_as_it_is() -> None:
-    assert warm.many_runs(SCENES["corpus"], 45, 15).problems == []
+    assert warm.many_runs(SCENES["corpus"], 24, 8).problems == []
 
 
 def test_points_follow_from_the_seed_and_cover_phases_and_signals_evenly() -> None:
@@ -57,7 +57,7 @@ def test_what_is_noted_is_not_done_again_and_a_finding_says_how_it_is(tmp_path: 
 
 
 def test_a_case_that_is_none_is_named() -> None:
-    with pytest.raises(SystemExit, match="there is no case flood-3: kill, server, clock, shared, warm, each with"):
+    with pytest.raises(SystemExit, match="there is no case flood-3: kill, ray, server, clock, shared, warm, each with"):
         campaign.kind_of("flood-3")
     assert campaign.kind_of("kill-17") == (KINDS[0], 17)
 

@@ -15,12 +15,12 @@ from scaling.page import rewritten, tables
 from scaling.simulation import simulate
 
 SERVER = Server(
-    processors=2, memory_gb=10, disk_gb=100, disk_mb_s=1000, question_ms=100, build_h=24, fitting=1_000_000,
+    processors=2, memory_gb=10, disk_gb=100, disk_mb_s=1000, question_ms=100, build_h=24, build_mb=5_000,
     scan_tuples=20_000, processor_hour=0.1, memory_gb_hour=0.01, disk_gb_month=0.5,
 )  # fmt: skip
 OF = Constants(
     copy_s=1e-8, vector_bytes=4_000, btree_bytes=100, hnsw_bytes=8_000, ask_ms=0.5, compare_ms=0.001, build_s=1e-5,
-    outgrown=10, hop_ms=0.1, walk_ms=0.01,
+    outgrown=10, graph_bytes=5_242.88, hop_ms=0.1, walk_ms=0.01,
 )  # fmt: skip
 
 
@@ -37,7 +37,8 @@ def run(segments: int, **more: Any) -> dict[str, Any]:
 
 def test_constants_are_those_that_the_runs_were_made_with() -> None:
     small, large = run(1_000), run(100_000)
-    small["outgrown_s"] = small["build_s"] * 5.5  # the half that had no room took ten times as long
+    # The half that had no room took ten times as long.
+    small |= {"outgrown_s": small["build_s"] * 5.5, "outgrown_mb": 2.5, "outgrown_after": 500}
     found = constants([small, large])
     for name in Constants.__slots__:
         assert getattr(found, name) == pytest.approx(getattr(OF, name)), name
@@ -45,7 +46,7 @@ def test_constants_are_those_that_the_runs_were_made_with() -> None:
 
 
 def test_a_run_that_was_not_used_is_predicted_beside_what_was_seen() -> None:
-    seen = {each.name: (each.unit, each.ratio) for each in simulate(run(50_000, build_s=1.0), OF, 1e6)}
+    seen = {each.name: (each.unit, each.ratio) for each in simulate(run(50_000, build_s=1.0), OF, 5_000)}
     assert seen["COPY of all segments"] == ("s", pytest.approx(1))
     assert seen["table"] == ("GB", pytest.approx(1))
     assert seen["building the HNSW"] == ("s", pytest.approx(1e-5 * 50_000 * log(50_000)))
@@ -84,13 +85,15 @@ def test_several_servers_are_as_few_as_hold_it() -> None:
     assert (spread.servers, spread.question_ms, spread.stops) == (3, pytest.approx(50.5), "")
     parts = several(partitions, large, OF, SERVER)
     assert (parts.servers, parts.memory_gb, parts.stops) == (4, pytest.approx(10), "")
+    loading, building = 5e6 * 5096 * 1e-8, OF.build(1e6, 5_000) * 5 / 4  # five parts on four servers
+    assert parts.hours == pytest.approx((loading + building) / 3600)
     assert parts.question_ms == pytest.approx(0.5 + 0.1 * log(1e6) + 0.01 * 190)
     assert several(exact, Workload("one scope", 5_000_000, 1, 1_000), OF, SERVER).servers == 1
 
 
 def test_a_build_beyond_its_memory_takes_longer_for_the_rest() -> None:
-    assert OF.build(2e6, 1e6) == pytest.approx(1e-5 * log(2e6) * (1e6 + 10 * 1e6))
-    assert OF.build(5e5, 1e6) == pytest.approx(1e-5 * log(5e5) * 5e5)
+    assert OF.build(2e6, 5_000) == pytest.approx(1e-5 * log(2e6) * (1e6 + 10 * 1e6))
+    assert OF.build(5e5, 5_000) == pytest.approx(1e-5 * log(5e5) * 5e5)
 
 
 def test_a_page_is_rewritten_between_its_marks() -> None:
@@ -107,6 +110,6 @@ def test_the_page_is_current_and_the_largest_run_is_met() -> None:
     assert all(run["command"].endswith(f"large_store.py {run['segments']}") for run in data["run"])
     assert set(tables(data)) == {"measured", "widths", "held", "constants", "designs", "embedding"}
     ratios = {
-        each.name: each.ratio for each in simulate(largest, constants(others), data["assumed"]["server"]["fitting"])
+        each.name: each.ratio for each in simulate(largest, constants(others), data["assumed"]["server"]["build_mb"])
     }
     assert {name: ratio for name, ratio in ratios.items() if not 0.5 <= ratio <= 2} == {}

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +30,7 @@ from recallbench.stores.exact import ExactStore
 from recallbench.stores.pgvector.index_choice import EXACT_SEARCH, IndexChoice
 from recallbench.stores.pgvector.pgvector import PgvectorStore
 from recallbench.stores.pgvector.statements import sql
-from recallbench.stores.pgvector.vector_index import NAME
+from recallbench.stores.pgvector.vector_index import NAME, OUTGROWN
 from recallbench.stores.pgvector.weights import parse_weights
 from recallbench.stores.postgres.embedded import EmbeddedServer
 from recallbench.stores.store import Query
@@ -144,7 +145,7 @@ def _hnsw(dsn: str, large: LargeCorpus, truth: Answers) -> Iterator[Figures]:
         session.execute(b"SET hnsw.iterative_scan = off")
         yield _unscoped(store, large, queries)
         if SCOPES * large.size <= OUTGROWING:
-            yield {"outgrown_s": _outgrown(store, SCOPES * large.size)}
+            yield _outgrown(store, SCOPES * large.size)
     finally:
         store.close()
 
@@ -176,12 +177,14 @@ def _unscoped(store: PgvectorStore, large: LargeCorpus, queries: Sequence[Query]
     return _by_width(store, WIDTHS, "unscoped", ask, truth) | {"unscoped_floor_ms": 1000 * floor / len(queries)}
 
 
-def _outgrown(store: PgvectorStore, rows: int) -> float:
+def _outgrown(store: PgvectorStore, rows: int) -> Figures:
     """Build the index again in half the memory that holds it."""
     assert store._index is not None
     memory = store._index._memory(rows) * 3 // 4 // 2  # a third of what the store takes is to spare
     store._sessions.searching.execute(f"DROP INDEX {NAME}".encode())
-    return _timed(lambda: store._index._create(store._sessions.searching, memory, 1))[1]
+    seconds = _timed(lambda: store._index._create(store._sessions.searching, memory, 1))[1]
+    fitted = re.search(rf"{OUTGROWN}([0-9]+)", store._index._build)
+    return {"outgrown_s": seconds, "outgrown_mb": memory, "outgrown_after": int(fitted[1]) if fitted else rows}
 
 
 def _nearest_of_all(large: LargeCorpus, asked: Any) -> Answers:

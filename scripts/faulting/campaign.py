@@ -10,6 +10,7 @@ from pathlib import Path
 
 from faulting import kills, meanwhile, servers, warm
 from faulting.kills import Outcome
+from faulting.phases import ON_NODES
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Kind:
 
 KINDS = (
     Kind("kill", 200, lambda seed, number: kills.perform(kills.point(seed, number))),
+    Kind("ray", 18, lambda seed, number: kills.perform(kills.point(seed, number, ON_NODES))),
     Kind("server", len(servers.CASES), servers.perform),
     Kind("clock", 36, meanwhile.clock_jumps),
     Kind("shared", 18, meanwhile.shared_cache),

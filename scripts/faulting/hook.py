@@ -17,7 +17,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from faulting.phases import PHASES
+from faulting.phases import ON_NODES, PHASES
 
 VARIABLE = "RECALLBENCH_FAULT"
 """The variable that says what is to happen, as JSON: the fields of `Order`."""
@@ -100,7 +100,7 @@ class Tracer:
 def _opened_by(code: CodeType) -> str:
     _, found, file = code.co_filename.rpartition(PACKAGE)
     name = f"{file}:{code.co_qualname}"
-    named = (phase.name for phase in PHASES if any(fnmatchcase(name, entry) for entry in phase.entries))
+    named = (phase.name for phase in (*PHASES, *ON_NODES) if any(fnmatchcase(name, entry) for entry in phase.entries))
     return next(named, "") if found else ""
 
 

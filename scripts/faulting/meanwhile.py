@@ -16,6 +16,7 @@ JUMPS = (-400 * 86_400.0, -3_600.0, -0.5, 0.5, 3_600.0, 400 * 86_400.0)
 """Seconds."""
 SHARED = ("corpus", "set", "sweep")
 WAYS = ("waits", "killed", "at-once")
+KILL = int(signal.SIGKILL)
 WAITS = 3.0
 """Seconds that one command waits for another on its cache."""
 
@@ -57,40 +58,32 @@ def shared_cache(seed: int, number: int) -> Outcome:
     """Let two commands work on one cache: one waits or dies at a line while the other runs, or both run at once."""
     rng = Random(f"shared {seed}:{number}")
     scene, way = SHARED[number % len(SHARED)], WAYS[number // len(SHARED) % len(WAYS)]
-    known = undisturbed(scene)
-    phase = "embed" if number % 2 or scene == "sweep" else "write"
-    if phase not in known.lines:
-        phase = "sweep"
+    known, words = undisturbed(scene), SCENES[scene]
+    phase = rng.choice([phase for phase in ("embed", "write", "sweep") if phase in known.lines])
     line = int(known.lines[phase] * rng.random())
-    words = SCENES[scene]
-    with a_place() as place:
+    with a_place() as place, ThreadPoolExecutor(1) as runner:
         notes = place.work.parent / "notes-of-the-other"
         notes.mkdir()
-        order = {"phase": phase, "line": line} if way != "at-once" else {}
-        if way == "killed":
-            order["signal"] = int(signal.SIGKILL)
-        with ThreadPoolExecutor(1) as runner:
-            beside = list[Future[Done]]()
+        beside: list[Future[Done]] = []
 
-            def begin() -> None:
-                beside.append(runner.submit(place.run, [*words, "--label", "other"], notes=notes))
+        def begin() -> None:
+            beside.append(runner.submit(place.run, [*words, "--label", "other"], notes=notes))
 
-            if way == "waits":
-                # The other may have to wait too: for a lock that is held at that line.
-                first = place.run_halted(words, lambda: (begin(), wait(beside, WAITS)), **order)
-            else:
-                begin()
-                first = place.run(words, **order)
-        about = f"two on one cache, in {scene}: one {way.replace('-', ' ')}"
-        found = Outcome(f"{about} at line {line:,} of {phase}" if order else about, ended=f"exit {first.code}")
+        def meanwhile() -> None:
+            begin()
+            wait(beside, WAITS)  # not to its end: it may have to wait too, for a lock that is held at that line
+
+        if way == "waits":
+            first = place.run_halted(words, meanwhile, phase=phase, line=line)
+        else:
+            begin()
+            first = place.run(words, phase=phase, line=line, signal=KILL) if way == "killed" else place.run(words)
         # With all vectors there it may be done before it comes to its line.
-        expected = -int(signal.SIGKILL) if way == "killed" and place.was_reached() else 0
-        found.problems += [f"it ended with {first.code}: {first.err[-2000:]}"] * (first.code != expected)
-        found.problems += [
-            f"the other ended with {one.code}: {one.err[-2000:]}"
-            for one in (each.result() for each in beside)
-            if one.code
-        ]
+        expected = -KILL if way == "killed" and place.was_reached() else 0
+        found = Outcome(f"two on one cache, in {scene}: one {way} at line {line:,} of {phase}")
+        found.ended = f"exit {first.code}"
+        for one, code in ((first, expected), (beside[0].result(), 0)):
+            found.problems += [f"one ended with {one.code}: {one.err[-2000:]}"] * (one.code != code)
         found.problems += others(place, known, "with two on one cache")
         third = place.run(words)
         found.problems += left_by(place, third, known)

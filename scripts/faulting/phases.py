@@ -27,8 +27,9 @@ SCENES: dict[str, tuple[str, ...]] = {
     "server": ("run", "canary-locomo", "--limit", "40", "--store", "pgvector", *ENCODER, *OUT),
     "sweep": ("sweep", "tune.toml", "canary-locomo", "--limit", "12", *ENCODER, *OUT),
     "latency": ("latency", "canary-locomo", "--limit", "6", *EXACT, "--seconds", ".1", "--clients", "1", *OUT),
+    "nodes": ("sweep", "tune.toml", "canary-locomo", "--limit", "12", "--embedder", "hash", "--engine", "ray", *OUT),
 }
-"""Commands that take about a second, over files that are made anew for each case."""
+"""Commands that take about a second, but for Ray's, over files that are made anew for each case."""
 RUNS = ("corpus", "release", "set")
 
 # A phase more is a line more.
@@ -44,3 +45,5 @@ PHASES = (
     Phase("latency", ("studies/latency/latency.py:measure_latency",), ("latency",)),
     Phase("the rest", ("cli/main.py:_run",), ("server", "sweep", *RUNS)),
 )
+# Apart, since starting a cluster takes as long as ten other cases.
+ON_NODES = (Phase("ray", ("cluster/*:*", "studies/sweep/on_nodes.py:*"), ("nodes",)),)

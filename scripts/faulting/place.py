@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -19,7 +20,7 @@ from commandline import ended
 from faulting.hook import VARIABLE
 from recallbench.corpora.registry import write_miniature
 from recallbench.results import manifest
-from recallbench.scratch import scratch
+from recallbench.scratch import OWNER, PREFIX, scratch
 from recallbench.stores.postgres.folders import DATA
 from recallbench.stores.postgres.shared_memory import shared_memory
 
@@ -70,6 +71,7 @@ class Place:
         self.env: dict[str, str] = {}
         """What its commands find in their environment beside what all do."""
         self.server_memory: set[int] = set()
+        self._before = set(_elsewhere())
 
     def run(self, words: Sequence[str], notes: Path | None = None, **order: Any) -> Done:
         """Run a command to its end, with what is to happen to it; two at once have a folder of notes each."""
@@ -123,6 +125,7 @@ class Place:
     def _found(self) -> list[str]:
         found = [f"tmp/{path.name}" for path in sorted(self.tmp.iterdir())]
         found += [str(path.relative_to(self.work)) for path in self.work.rglob(".recallbench-*")]
+        found += [str(path) for path in _elsewhere() if path not in self._before and _is_abandoned(path)]
         for process in Path("/proc").glob("[0-9]*"):
             try:
                 command, folder = (process / "cmdline").read_bytes(), os.readlink(process / "cwd")
@@ -144,6 +147,21 @@ class Place:
         """The names of all files but those of results."""
         files = (path.relative_to(self.work) for path in self.work.rglob("*") if path.is_file())
         return {SECRET_NAME.sub("own", str(path)) for path in files if path.parts[0] != RESULTS}
+
+
+def _elsewhere() -> list[Path]:
+    """The temporary folders that are in no case's own: a cluster needs a short path."""
+    return list(Path("/tmp").glob(f"{PREFIX}*"))
+
+
+def _is_abandoned(folder: Path) -> bool:
+    """Whether the owner of a temporary folder is dead."""
+    try:
+        with (folder / OWNER).open() as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return folder.exists()
 
 
 @contextmanager

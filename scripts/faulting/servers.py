@@ -207,13 +207,15 @@ def perform(seed: int, number: int) -> Outcome:
             second.env["RECALLBENCH_STORE_TIMEOUT"] = fault.patience
         signals = list[float]()
 
+        def interrupt() -> None:
+            signals.append(time.monotonic())
+            second.interrupt()
+
         def befall() -> None:
             fault.strike(site)
             time.sleep(site.pause)
             if site.signal_after is not None:
-                threading.Timer(
-                    site.signal_after, lambda: (signals.append(time.monotonic()), second.interrupt())
-                ).start()
+                threading.Timer(site.signal_after, interrupt).start()
 
         struck = second.run_halted(words, befall, phase=phase, line=line)
         found = Outcome(f"server {fault.name} at line {line:,} of {lines:,} of {phase}", ended=f"exit {struck.code}")

@@ -38,6 +38,8 @@ class Constants:
     """Seconds for a segment and for each natural logarithm of their number, while the graph fits into memory."""
     outgrown: float
     """How many times as long a segment takes once the graph does not fit."""
+    graph_bytes: float
+    """Bytes of a segment in the memory of a build."""
     hop_ms: float
     """Milliseconds of a question to the index, for each natural logarithm of the number of segments."""
     walk_ms: float
@@ -47,10 +49,14 @@ class Constants:
         """Return the seconds to take in so many segments whose texts have so many characters each."""
         return self.copy_s * rows * (4 * dimensions + characters)
 
-    def build(self, rows: float, fitting: float) -> float:
-        """Return the seconds to build an index of so many rows, of which `fitting` fit into the memory of a build."""
-        inside = min(rows, fitting)
+    def build(self, rows: float, memory_mb: float) -> float:
+        """Return the seconds to build an index of so many rows in so much memory."""
+        inside = min(rows, self.fitting(memory_mb))
         return self.build_s * log(max(rows, 2)) * (inside + self.outgrown * (rows - inside))
+
+    def fitting(self, memory_mb: float) -> float:
+        """Return the segments whose graph is built in so much memory."""
+        return memory_mb * (1 << 20) / self.graph_bytes
 
     def exact(self, scope: float) -> float:
         """Return the milliseconds of an exact question in a scope of that size."""
@@ -90,14 +96,16 @@ def constants(runs: Sequence[Run]) -> Constants:
         compare_ms=compare,
         build_s=sum(run["build_s"] for run in runs) / sum(n * log(n) for n in rows),
         outgrown=sum(outgrown) / len(outgrown),
+        graph_bytes=max(run["outgrown_mb"] * (1 << 20) / run["outgrown_after"] for run in runs if "outgrown_s" in run),
         hop_ms=sum(run["unscoped_ms"][width] for run in runs) / sum(map(log, rows)),
         walk_ms=sum(run["scanned_on_ms"][0] / (K * run["scopes"]) for run in runs) / len(runs),
     )
 
 
 def _outgrown(run: Run) -> float:
-    """Return how many times as long the half took that had no room, beside the half that had."""
-    return float(2 * run["outgrown_s"] / run["build_s"] - 1)
+    """Return how many times as long a row took that found no room, beside one that had it."""
+    inside = run["outgrown_after"] / run["segments"]
+    return float((run["outgrown_s"] / run["build_s"] - inside) / (1 - inside))
 
 
 def _line(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float]:

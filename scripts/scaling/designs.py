@@ -42,8 +42,8 @@ class Server:
     """The longest that a question may take."""
     build_h: float
     """The longest that loading and building may take."""
-    fitting: float
-    """Segments whose graph fits into the memory of a build."""
+    build_mb: float
+    """The memory of a build."""
     scan_tuples: float
     """Rows after which an iterative scan gives up."""
     processor_hour: float
@@ -66,7 +66,7 @@ class Outcome:
 
     servers: int
     hours: float
-    """To load and to build, all servers at the same time."""
+    """To load by one process, and to build on all servers at the same time."""
     memory_gb: float
     """On each server, so that no question waits for its disk."""
     disk_gb: float
@@ -86,7 +86,7 @@ def exact(work: Workload, of: Constants, server: Server, servers: int = 1) -> Ou
     asked = of.exact(work.scope)
     if disk > server.memory_gb:  # a scope is read before it is compared
         asked += 1000 * work.scope * of.vector_bytes / (server.disk_mb_s * 1e6)
-    return _outcome(work, server, servers, of.copy(rows, work.characters), disk, disk, asked, "")
+    return _outcome(work, server, servers, of.copy(work.segments, work.characters), disk, disk, asked, "")
 
 
 def one_index(work: Workload, of: Constants, server: Server) -> Outcome:
@@ -96,7 +96,7 @@ def one_index(work: Workload, of: Constants, server: Server) -> Outcome:
 
 def partitions(work: Workload, of: Constants, server: Server, servers: int = 1) -> Outcome:
     """An HNSW for each part of the scopes, none larger than the memory of a build; dealt out to the servers."""
-    number = max(ceil(work.segments / min(server.fitting, work.segments)), servers)
+    number = max(ceil(work.segments / of.fitting(server.build_mb)), servers)
     return _indexed(work, of, server, servers, number)
 
 
@@ -113,7 +113,7 @@ def several(design: Callable[..., Outcome], work: Workload, of: Constants, serve
 
 def _indexed(work: Workload, of: Constants, server: Server, servers: int, parts: int) -> Outcome:
     rows, part = work.segments / servers, work.segments / parts
-    seconds = of.copy(rows, work.characters) + of.build(part, server.fitting) * parts / servers
+    seconds = of.copy(work.segments, work.characters) + of.build(part, server.build_mb) * parts / servers
     memory = rows * of.hnsw_bytes / GB
     share = min(work.scope / part, 1.0)
     # Rows of other scopes that a scan goes over until this one has given enough.

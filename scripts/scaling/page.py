@@ -110,8 +110,12 @@ def held(run: Run, of: Constants, server: Server) -> str:
     """Return what was predicted of a run beside what was seen."""
     rows = [
         [each.name, f"{_short(each.predicted)} {each.unit}", f"{_short(each.seen)} {each.unit}", f"{each.ratio:.2f}"]
-        for each in simulate(run, of, server.fitting)
+        for each in simulate(run, of, server.build_mb)
     ]
+    needed, given = run["segments"] * of.graph_bytes / (1 << 20), re.search(r"([0-9]+MB)(.*outgrew)?", run["build"])
+    assert given is not None
+    seen = f"{'more' if given[2] else 'no more'} than the {given[1]} that it was given"
+    rows.append(["memory of the build", f"{_short(needed)} MB", seen, "–"])
     return _table([f"{run['segments']:,} segments", "predicted", "seen", "predicted / seen"], rows)
 
 
@@ -130,7 +134,8 @@ def stated(smaller: Constants, every: Constants, server: Server) -> str:
             row("an exact question, µs for each segment of its scope", lambda of: f"{of.compare_ms * 1000:.1f}"),
             row("the largest scope that is compared in time", lambda of: f"{_reach(of, server):,}"),
             row("building, µs for segments x ln(segments)", lambda of: f"{of.build_s * 1e6:.1f}"),
-            row("the same for what outgrows its memory", lambda of: f"{of.outgrown:.1f} times that"),
+            row("memory of a build, bytes a segment", lambda of: f"{of.graph_bytes:,.0f}"),
+            row("building, for what outgrows its memory", lambda of: f"{of.outgrown:.1f} times that"),
             row("a question to the HNSW, ms for ln(segments)", lambda of: f"{of.hop_ms:.3f}"),
             row("and µs for each row that is scanned on over", lambda of: f"{of.walk_ms * 1000:.1f}"),
         ],

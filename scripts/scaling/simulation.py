@@ -22,7 +22,7 @@ class Held:
         return self.predicted / self.seen
 
 
-def simulate(run: Run, of: Constants, fitting: float) -> list[Held]:
+def simulate(run: Run, of: Constants, memory_mb: float) -> list[Held]:
     """Return each figure of a run as these constants say it, beside what was seen."""
     rows, scope = float(run["segments"]), run["segments"] / run["scopes"]
     width = run["ef_search"].index(EF_SEARCH)
@@ -31,7 +31,7 @@ def simulate(run: Run, of: Constants, fitting: float) -> list[Held]:
         Held("table", "GB", (rows * of.vector_bytes + run["characters"]) / 1e9, run["table_bytes"] / 1e9),
         Held("btree", "MB", rows * of.btree_bytes / 1e6, run["btree_bytes"] / 1e6),
         Held("HNSW", "GB", rows * of.hnsw_bytes / 1e9, run["hnsw_bytes"] / 1e9),
-        Held("building the HNSW", "s", of.build(rows, fitting), run["build_s"]),
+        Held("building the HNSW", "s", of.build(rows, memory_mb), run["build_s"]),
         Held("an exact question in its scope", "ms", of.exact(scope), run["exact_block_ms"]),
         Held(
             f"a question to the HNSW without a scope, ef_search {EF_SEARCH}",

@@ -25,7 +25,7 @@ from ray_jobs import Doubling
 from commandline import environment, recallbench
 from ray_nodes import Nodes, two_nodes
 from recallbench.cluster import crew as crews
-from recallbench.cluster.connection import RayCluster, open_cluster
+from recallbench.cluster.connection import ClusterNode, RayCluster, open_cluster
 from recallbench.cluster.crew import Crew
 from recallbench.cluster.engine import Engine
 from recallbench.cluster.job import Done, Failed
@@ -264,13 +264,20 @@ def test_nodes_without_the_corpus_are_refused_by_name(nodes: Nodes, tmp_path: Pa
     assert not any(tmp_path.glob("out/*/*"))
 
 
+class FirstNode(RayCluster):
+    """A cluster of which one node is used."""
+
+    def nodes(self) -> list[ClusterNode]:
+        return super().nodes()[:1]
+
+
 def test_an_encoder_of_another_hash_is_refused(joined: RayCluster, tmp_path: Path) -> None:
     request = EncoderRequest("minilm", tmp_path, os.environ, Silent(), "torch")
     here = open_text_encoder("minilm", request)
     job = EncodingJob(partial(open_on_node, "minilm", None, tmp_path), "torch/cpu", ())
     expected = {**deciding_facts(here), "sha256 passage/model.safetensors": "0" * 64}
     with pytest.raises(Blocked) as refused:
-        list(Crew(joined, job, expected, "embedding", Silent()).in_order([1], str))
+        list(Crew(FirstNode(joined.ray), job, expected, "embedding", Silent()).in_order([1], str))
     assert (
         f"sha256 passage/model.safetensors {here.fingerprint['sha256 passage/model.safetensors']} instead of 000"
         in (refused.value.found)
@@ -297,7 +304,6 @@ def test_another_ray_is_refused(nodes: Nodes, tmp_path: Path) -> None:
 
 def test_a_stopped_run_leaves_no_process_and_goes_on_without_ray(in_process: Path, tmp_path: Path) -> None:
     words = (*RUN, "--cache-dir", "cache", "--folder", "result")
-    before = set(os.listdir("/dev/shm"))
     with subprocess.Popen(
         [sys.executable, "-m", "recallbench", *words, "--engine", "ray"],
         cwd=tmp_path,
@@ -320,13 +326,27 @@ def test_a_stopped_run_leaves_no_process_and_goes_on_without_ray(in_process: Pat
         }
         assert listening <= {"127.0.0.1", "::ffff:127.0.0.1"}
         assert any("raylet" in process.name() for process in started)
+        rooms = list(Path("/tmp").glob(".recallbench-ray-*"))
         run.send_signal(signal.SIGINT)
         run.stderr.read()
     assert run.returncode == 130
     _, alive = psutil.wait_procs(started, 5)
     assert alive == []
-    assert set(os.listdir("/dev/shm")) <= before
-    assert not [path for path in Path("/tmp").glob(".recallbench-*") if (path / "session_latest").is_symlink()]
+    assert not any(name.startswith("plasma") for name in os.listdir("/dev/shm"))
+    assert rooms
+    assert not any(room.exists() for room in rooms)
     assert recallbench(*words, cwd=tmp_path).returncode == 0
     assert content(tmp_path / "result") == content(in_process / "result")
     assert kept_bytes(tmp_path / "cache") == kept_bytes(in_process / "cache")
+
+
+def test_a_cluster_without_its_head_is_given_up_at_once(nodes: Nodes, joined: RayCluster) -> None:
+    """The last one: nothing can be asked of these nodes behind it."""
+    crew = hired(joined, seconds=0.1)
+    came = crew.in_order(range(500), str)
+    assert next(came)[0] == 0
+    nodes.kill_head()
+    with pytest.raises(Blocked, match="the head of the Ray cluster is gone during doubling") as gone:
+        list(came)
+    assert "what was done is kept: the same command goes on" in gone.value.remedy
+    crew.close()

@@ -118,7 +118,7 @@ PANELS = {
     "Set-up": HelpPanel(
         "setup",
         {
-            "doctor": "List what a real run needs, and whether it is here.",
+            "doctor": "List what a real run needs, whether it is here, and how long it takes.",
             "fetch": "Download a corpus or an encoder at its pinned revision and check every hash.",
             "vectors": "Portable vectors: those of a corpus as one file, made on one machine and used on others.",
             "corpora": "List the corpora, with their size and licence.",

@@ -29,6 +29,8 @@ LOOK = 1.0
 """Seconds after which nodes are looked at again, and the longest wait for a result."""
 OPENING = 600.0
 """Seconds that a worker may take to open its job: weights may have to be fetched."""
+ANSWER = 5.0
+"""Seconds that the head of the cluster may take to accept a connection."""
 ALONE = 30.0
 """Seconds that may pass without any node before the work is given up."""
 
@@ -82,7 +84,7 @@ class Crew:
         self._lost: dict[str, int] = {}
         """How many workers in a row a node lost without a result."""
         self._names: dict[str, str] = {}
-        self._looked = self._staffed = self._heard = -1e9
+        self._looked = self._staffed = -1e9
         self.done: dict[str, int] = {}
         """How many items each node did, by its name."""
 
@@ -100,7 +102,7 @@ class Crew:
         over = False
         for member in [member for member in self._members if member.given]:
             self._dismiss(member)  # still at what nobody waits for any more
-        self._staffed = self._heard = time.monotonic()
+        self._staffed = time.monotonic()
         while True:
             self._look_at_nodes()
             for member in self._members:
@@ -113,7 +115,6 @@ class Crew:
             if over and not again and not any(member.given for member in self._members):
                 return
             for member, ref in self._next_answers():
-                self._heard = time.monotonic()
                 if member not in self._members:
                     continue  # dismissed with its node a moment ago
                 if member.opening is ref:
@@ -228,8 +229,7 @@ class Crew:
         if now - self._looked < LOOK:
             return
         self._looked = now
-        if now - self._heard > 5 * LOOK:
-            self._refuse_dead_head()
+        self._refuse_dead_head()
         nodes = self._cluster.nodes()
         alive = {node.id for node in nodes}
         for member in [member for member in self._members if member.opening is not None]:
@@ -299,7 +299,7 @@ class Crew:
         """Raise Blocked where the cluster's head is gone: Ray itself would end this process a minute later."""
         host, _, port = self._ray.get_runtime_context().gcs_address.rpartition(":")
         try:
-            socket.create_connection((host, int(port)), ALONE).close()
+            socket.create_connection((host, int(port)), ANSWER).close()
         except OSError as error:
             raise Blocked(
                 f"the head of the Ray cluster is gone during {self._what}",

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from recallbench.cluster.leftovers import PROCESSES, descendants, end_leftovers
 from recallbench.cluster.surroundings import (
     BINDS_LOOPBACK,
     IN_PROCESS_INSTEAD,
@@ -26,8 +27,9 @@ from recallbench.cluster.worker import cores_here
 from recallbench.confidential import remember_secrets
 from recallbench.errors import Blocked
 from recallbench.interruption import TimeLimitExceeded, on_forced_end, time_limit
-from recallbench.scratch import scratch
+from recallbench.scratch import Scratch, sweep
 
+PREFIX, MARKER = ".recallbench-ray-", "a Ray cluster of recallbench"
 STARTING = 90.0
 """Seconds that it may take to start."""
 OBJECT_STORE = 256 << 20
@@ -37,15 +39,22 @@ OBJECT_STORE = 256 << 20
 @contextmanager
 def started() -> Iterator[Any]:
     """Start a cluster of one node, and yield Ray, connected to it; every process of it ends with the block."""
-    with scratch(_short_place()) as room, variables({**BINDS_LOOPBACK, **QUIET, **_own_token()}):
-        with handlers_kept():
-            ray = _start(room)
-        forget = on_forced_end(_end_processes)
-        try:
-            yield ray
-        finally:
-            ray.shutdown()
-            forget()
+    place = _short_place()
+    sweep(place, PREFIX, MARKER, end_leftovers)
+    room = Scratch(place, PREFIX, MARKER)
+    try:
+        with variables({**BINDS_LOOPBACK, **QUIET, **_own_token()}):
+            with handlers_kept():
+                ray = _start(room.path)
+            forget = on_forced_end(_end_processes)
+            try:
+                room.note({PROCESSES: descendants()})
+                yield ray
+            finally:
+                ray.shutdown()
+                forget()
+    finally:
+        room.remove()
 
 
 def _start(room: Path) -> Any:
@@ -63,10 +72,12 @@ def _start(room: Path) -> Any:
                 include_dashboard=False,
                 **SILENT,
             )
-    except (TimeLimitExceeded, Exception) as error:  # Ray raises whatever it likes
+    except BaseException as error:
         _end_processes()
         with suppress(Exception):
             ray.shutdown()
+        if not isinstance(error, (TimeLimitExceeded, Exception)):
+            raise  # Ctrl-C
         raise Blocked(
             "Ray can't be started on this machine",
             expected=f"a cluster of {cores} cores within {STARTING:.0f} s",
