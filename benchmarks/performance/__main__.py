@@ -10,7 +10,9 @@ import api
 import audit
 import board
 import compare
+import constant
 import embedding
+import foreseen
 import look
 import memory
 import pipeline
@@ -38,6 +40,8 @@ PARTS = (
     embedding,
     sweep,
     memory,
+    constant,
+    foreseen,
     releases,
 )
 

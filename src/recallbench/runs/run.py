@@ -32,7 +32,7 @@ from recallbench.retrieval.timing import Timings
 from recallbench.runs.answering import Answering, open_answering
 from recallbench.runs.assembly import assemble
 from recallbench.runs.embedded_texts import FoundVectors, embed_texts
-from recallbench.runs.forecast.ahead import Ahead, Lengths, parts_of
+from recallbench.runs.forecast.ahead import Ahead, TextLengths, parts_of
 from recallbench.runs.options import Options
 from recallbench.runs.placement import leave_blocked, measured_folder, result_folder
 from recallbench.runs.plan import Plan, plan_run
@@ -93,7 +93,7 @@ def _run(plan: Plan, today: date, progress: Ahead) -> Outcome:
         timings = Timings()
         # A run with a limit does not ask for every text that the survey sees.
         found = FoundVectors(embedder) if embedder is not None and plan.options.limit is None else None
-        lengths = Lengths(plan.options.limit)
+        lengths = TextLengths(plan.options.limit)
         survey = _survey(plan, corpus, found, lengths, timings, progress)
         kept = found is not None and found.all_passages
         progress.parts = parts_of(lengths, plan.store, embeds=embedder is not None, passages_kept=kept)
@@ -174,7 +174,7 @@ def _may_be_cited(plan: Plan, corpus: Corpus) -> bool:
 
 
 def _survey(
-    plan: Plan, corpus: Corpus, found: FoundVectors | None, lengths: Lengths, timings: Timings, progress: Progress
+    plan: Plan, corpus: Corpus, found: FoundVectors | None, lengths: TextLengths, timings: Timings, progress: Progress
 ) -> Survey:
     stage = progress.stage("reading the corpus", plan.corpus.segments or None, "segments")
     with timings.phase("survey"), stage as advance:

@@ -6,7 +6,7 @@ import pytest
 
 from recallbench.corpora.records import Haystack, Question, Segment
 from recallbench.progress import Silent
-from recallbench.runs.forecast.ahead import Ahead, Lengths, Part, parts_of, seconds_left
+from recallbench.runs.forecast.ahead import Ahead, RunPart, TextLengths, parts_of, seconds_left
 
 
 def not_asked() -> float:
@@ -14,8 +14,8 @@ def not_asked() -> float:
 
 
 def test_the_pace_of_what_was_done_is_that_of_the_rest() -> None:
-    passages = Part("embedding passages", "embedding", 800.0, total=10, done=4, begun=100.0)
-    queries = Part("embedding queries", "embedding", 200.0)
+    passages = RunPart("embedding passages", "embedding", 800.0, total=10, done=4, begun=100.0)
+    queries = RunPart("embedding queries", "embedding", 200.0)
     # 320 of 1,000 in 16 s: 34 more.
     assert seconds_left([passages, queries], 116.0, not_asked) == pytest.approx(34.0)
     passages.done, passages.ended = 10, 130.0
@@ -23,17 +23,17 @@ def test_the_pace_of_what_was_done_is_that_of_the_rest() -> None:
 
 
 def test_the_longest_texts_come_first_so_that_half_of_them_are_most_of_the_work() -> None:
-    part = Part("embedding passages", "embedding", 100.0, shares=[0.6, 0.9, 1.0], total=3, done=1, begun=0.0)
+    part = RunPart("embedding passages", "embedding", 100.0, shares=[0.6, 0.9, 1.0], total=3, done=1, begun=0.0)
     assert seconds_left([part], 12.0, not_asked) == pytest.approx(8.0)
 
 
 def test_before_anything_was_embedded_nothing_is_told() -> None:
-    waiting = [Part("embedding passages", "embedding", 800.0, begun=1.0), Part("ingesting", "plain", 5.0)]
+    waiting = [RunPart("embedding passages", "embedding", 800.0, begun=1.0), RunPart("ingesting", "plain", 5.0)]
     assert seconds_left(waiting, 9.0, lambda: 1.0) is None
 
 
 def test_plain_work_is_told_by_the_pace_of_the_machine_until_some_is_done() -> None:
-    parts = [Part("ingesting", "plain", 6.0, total=100), Part("(writing)", "plain", 2.0)]
+    parts = [RunPart("ingesting", "plain", 6.0, total=100), RunPart("(writing)", "plain", 2.0)]
     assert seconds_left(parts, 0.0, lambda: 3.0) == 24.0
     parts[0].begun, parts[0].done = 0.0, 50
     assert seconds_left(parts, 6.0, not_asked) == pytest.approx(10.0)
@@ -46,14 +46,14 @@ def haystack(scope: str, texts: list[str], asked: int) -> Haystack:
 
 
 def test_lengths_are_those_that_encoders_read_up_to_the_limit() -> None:
-    lengths = Lengths(2)
+    lengths = TextLengths(2)
     for one in (haystack("a", ["x" * 5000, "yy"], 1), haystack("b", ["zzz"], 2), haystack("c", ["w"], 1)):
         lengths.look(one)
     assert (lengths.passages.tolist(), lengths.queries.tolist(), lengths.characters) == ([2200, 2, 3], [10] * 3, 5005)
 
 
 def test_a_run_embeds_asks_and_writes() -> None:
-    lengths = Lengths(None)
+    lengths = TextLengths(None)
     lengths.look(haystack("a", ["x" * 30, "x" * 10], 1))
     every = parts_of(lengths, "exact", embeds=True, passages_kept=False)
     assert [(part.stage, part.kind) for part in every] == [
@@ -74,7 +74,7 @@ def test_a_run_embeds_asks_and_writes() -> None:
 def test_stages_are_heard_by_whoever_listens_and_counted_on_the_way() -> None:
     ahead = Ahead(Silent())
     assert ahead.left() is None
-    ahead.parts = [Part("embedding passages", "embedding", 100.0), Part("ingesting", "plain", 0.0)]
+    ahead.parts = [RunPart("embedding passages", "embedding", 100.0), RunPart("ingesting", "plain", 0.0)]
     with ahead.stage("embedding passages", 4, "texts") as advance:
         assert ahead.left() is None
         advance(1)

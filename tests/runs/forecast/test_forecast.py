@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from recallbench.runs.forecast import forecast as arithmetic
-from recallbench.runs.forecast.forecast import MB, Forecast, Pace, StorePace, forecast
+from recallbench.runs.forecast.forecast import MB, Forecast, MachinePace, StorePace, forecast
 from recallbench.runs.forecast.words import forecast_document, forecast_words, size
-from recallbench.runs.forecast.work import Stratum, Work, strata
+from recallbench.runs.forecast.work import RunWork, Stratum, strata
 
 
 @pytest.fixture(autouse=True)
@@ -19,8 +19,8 @@ def round_figures(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(arithmetic, name, value)
 
 
-def work() -> Work:
-    return Work(
+def work() -> RunWork:
+    return RunWork(
         segments=1000,
         questions=100,
         characters=50_000,
@@ -34,8 +34,8 @@ def work() -> Work:
     )
 
 
-def pace() -> Pace:
-    return Pace(2.0, 0.0001, 5.0, ((Stratum(150, 20), 0.02), (Stratum(50, 80), 0.1)), encoder_memory=900 * MB)
+def pace() -> MachinePace:
+    return MachinePace(2.0, 0.0001, 5.0, ((Stratum(150, 20), 0.02), (Stratum(50, 80), 0.1)), encoder_memory=900 * MB)
 
 
 def test_the_parts_of_a_run_add_up() -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from recallbench.embedding.memo import Memo
-from recallbench.runs.forecast.forecast import Pace
+from recallbench.runs.forecast.forecast import MachinePace
 from recallbench.runs.forecast.kept_pace import recall_pace, remember_pace
-from recallbench.runs.forecast.work import Stratum, Work
+from recallbench.runs.forecast.work import RunWork, Stratum
 
-FOUND = Pace(
+FOUND = MachinePace(
     2.0,
     1e-7,
     encoder_start=3.0,
@@ -24,8 +24,8 @@ FOUND = Pace(
 
 def test_what_was_found_holds_for_other_texts_and_for_a_machine_that_gives_less(tmp_path: Path) -> None:
     remember_pace(Memo(tmp_path), "minilm", FOUND)
-    work = Work(missing=[800] * 9)
-    told = recall_pace(Memo(tmp_path), "minilm", work, Pace(6.0, 3e-7))
+    work = RunWork(missing=[800] * 9)
+    told = recall_pace(Memo(tmp_path), "minilm", work, MachinePace(6.0, 3e-7))
     assert told is not None
     # 200 tokens are half-way between what was tried: .0025 s a token, three times as slow as then.
     ((first, one), *more) = told.texts
@@ -39,7 +39,7 @@ def test_what_was_found_holds_for_other_texts_and_for_a_machine_that_gives_less(
 def test_nothing_is_known_of_another_encoder_or_from_a_record_of_another_form(tmp_path: Path) -> None:
     memo = Memo(tmp_path)
     remember_pace(memo, "minilm", FOUND)
-    assert recall_pace(memo, "mpnet", Work(missing=[8]), FOUND) is None
+    assert recall_pace(memo, "mpnet", RunWork(missing=[8]), FOUND) is None
     (record,) = tmp_path.iterdir()
     record.write_text(record.read_text().replace('"plain": 2.0', '"plain": 0'))
-    assert recall_pace(memo, "minilm", Work(missing=[8]), FOUND) is None
+    assert recall_pace(memo, "minilm", RunWork(missing=[8]), FOUND) is None

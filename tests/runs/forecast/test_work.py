@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from recallbench.corpora.records import Haystack, Question, Segment
-from recallbench.runs.forecast.work import count_work
+from recallbench.runs.forecast.forecast import MachinePace
+from recallbench.runs.forecast.probe import nearby
+from recallbench.runs.forecast.work import RunWork, count_work
 
 HAYSTACKS = [
     Haystack(
@@ -65,3 +67,13 @@ def test_a_slice_is_asked_after_the_whole_file_was_surveyed(tmp_path: Path) -> N
     sliced = plan(options=SimpleNamespace(limit=3, depth=2))
     work = count_work(sliced, corpus(tmp_path / "file"), None)
     assert work.surveying == pytest.approx(100 * work.reading)
+
+
+def test_few_texts_are_told_from_their_characters_and_the_size_of_the_encoder() -> None:
+    few = RunWork(missing=[1000, 3000])  # of which 2,200 are read
+    told = nearby(few, MachinePace(2.0, 1e-7), 768, at_first=True)
+    assert (told.encoder_start, told.encoder_memory) == (20.0, 1.8e9)
+    ((group, seconds),) = told.texts
+    assert group.texts == 2
+    assert seconds == pytest.approx(1600 * 16e-6 * 4 * 2)
+    assert nearby(few, MachinePace(2.0, 1e-7), 384, at_first=False).encoder_start == 8.0

@@ -20,7 +20,7 @@ Kind = Literal["embedding", "plain"]
 
 
 @dataclass(slots=True)
-class Part:
+class RunPart:
     """A part of the run: a stage of its progress, or work that shows none."""
 
     stage: str
@@ -49,7 +49,7 @@ class Part:
         return 0.0 if self.begun is None else (self.ended or now) - self.begun
 
 
-def seconds_left(parts: Sequence[Part], now: float, plain: Callable[[], float]) -> float | None:
+def seconds_left(parts: Sequence[RunPart], now: float, plain: Callable[[], float]) -> float | None:
     """Return the seconds that the parts still take, at the pace of what was done of their kind; None before any was.
 
     `plain` is the pace of plain work where none was done yet.
@@ -70,7 +70,7 @@ def seconds_left(parts: Sequence[Part], now: float, plain: Callable[[], float]) 
     return left
 
 
-class Lengths:
+class TextLengths:
     """The characters of the texts that a run reads, noted while its corpus is surveyed."""
 
     def __init__(self, limit: int | None) -> None:
@@ -88,7 +88,7 @@ class Lengths:
         self.queries.extend(min(READ, len(question.text)) for question in haystack.questions if question.is_asked)
 
 
-def parts_of(lengths: Lengths, store: str, *, embeds: bool, passages_kept: bool) -> list[Part]:
+def parts_of(lengths: TextLengths, store: str, *, embeds: bool, passages_kept: bool) -> list[RunPart]:
     """Return the parts of a run after its survey."""
     of, segments, questions = STORES.get(store, OTHER), len(lengths.passages), len(lengths.queries)
     parts = []
@@ -98,15 +98,15 @@ def parts_of(lengths: Lengths, store: str, *, embeds: bool, passages_kept: bool)
         parts.append(_embedding(STAGES["query"], lengths.queries))
     asking = of.start + lengths.characters * REFERENCE
     asking += sum(pace.segment * segments + pace.question * questions for pace in (of, CONTROL))
-    return [*parts, Part("ingesting", "plain", asking), Part("(writing)", "plain", questions * 3 * QUESTION)]
+    return [*parts, RunPart("ingesting", "plain", asking), RunPart("(writing)", "plain", questions * 3 * QUESTION)]
 
 
-def _embedding(stage: str, lengths: Sequence[int]) -> Part:
+def _embedding(stage: str, lengths: Sequence[int]) -> RunPart:
     units = float(sum(lengths))
     if len(lengths) > WINDOW or not units:
-        return Part(stage, "embedding", units)
+        return RunPart(stage, "embedding", units)
     # The longest go first.
-    return Part(stage, "embedding", units, [done / units for done in accumulate(sorted(lengths, reverse=True))])
+    return RunPart(stage, "embedding", units, [done / units for done in accumulate(sorted(lengths, reverse=True))])
 
 
 class Ahead:
@@ -114,7 +114,7 @@ class Ahead:
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
-        self.parts: list[Part] = []
+        self.parts: list[RunPart] = []
         """What is to be done; empty until that is known."""
         self._plain = 0.0
         progress.expect(self.left)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recallbench.runs.forecast.work import Stratum, Work
+from recallbench.runs.forecast.work import RunWork, Stratum
 
 MB = 1_000_000
 
@@ -55,7 +55,7 @@ TEXT_COPIES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class MachinePace:
     """The pace of this machine, as the probe found it."""
 
     plain: float
@@ -107,7 +107,7 @@ READING, EMBEDDING, ASKING, WRITING = "reading", "embedding", "filling and askin
 SPREAD, IN_PROPORTION = 0.25, 0.4
 
 
-def forecast(work: Work, pace: Pace, store: str, dims: int) -> Forecast:
+def forecast(work: RunWork, pace: MachinePace, store: str, dims: int) -> Forecast:
     """Return what a run of this work takes; `dims` are the numbers of a vector, 0 without an encoder."""
     has_control = store != CONTROL_NAME
     times, of = work.times, STORES.get(store, OTHER)
@@ -141,19 +141,19 @@ def forecast(work: Work, pace: Pace, store: str, dims: int) -> Forecast:
     )
 
 
-def _store_seconds(work: Work, of: StorePace) -> float:
+def _store_seconds(work: RunWork, of: StorePace) -> float:
     each = work.segments * of.segment + work.questions * of.question + work.compared * of.compared
     return each * work.times
 
 
-def _memory(work: Work, pace: Pace, dims: int) -> float:
+def _memory(work: RunWork, pace: MachinePace, dims: int) -> float:
     grown = (work.questions * QUESTION_MEMORY + work.segments * SEGMENT_MEMORY) * work.times
     vectors = min(MAPPED, work.segments * work.times * dims * 4) + work.largest * dims * 12
     program = max(PROGRAM_MEMORY, pace.encoder_memory if work.missing else 0.0)
     return program + grown + vectors + TEXT_COPIES * work.largest_characters
 
 
-def _disk(work: Work, of: StorePace, dims: int, texts: float, *, has_control: bool) -> float:
+def _disk(work: RunWork, of: StorePace, dims: int, texts: float, *, has_control: bool) -> float:
     result = FOLDER_BYTES + (work.hits * HIT_BYTES + work.questions * QUESTION_BYTES) * work.times
     cached = texts * (dims * 4 + VECTOR_BESIDE) + (WORD_BYTES * work.characters * work.times if has_control else 0)
     items = (work.characters + work.segments * dims * 4) * work.times

@@ -13,10 +13,10 @@ from recallbench.embedding.registry import encoder_status
 from recallbench.errors import RecallBenchError
 from recallbench.hub import offline
 from recallbench.progress import Silent
-from recallbench.runs.forecast.forecast import Forecast, Pace, forecast
+from recallbench.runs.forecast.forecast import Forecast, MachinePace, forecast
 from recallbench.runs.forecast.kept_pace import recall_pace, remember_pace
 from recallbench.runs.forecast.probe import READ, WORTH, nearby, probe_encoder, probe_plain
-from recallbench.runs.forecast.work import Work, count_work
+from recallbench.runs.forecast.work import RunWork, count_work
 from recallbench.runs.options import Options
 from recallbench.runs.plan import Plan, plan_run
 
@@ -50,10 +50,14 @@ def foresee(options: Options, *, tries_encoder: bool) -> Forecast | None:
     return forecast(work, pace, plan.store, _dims(plan))
 
 
-def _embedding_pace(plan: Plan, encoder: Embedder | None, work: Work, pace: Pace, *, tries: bool) -> Pace:
+def _embedding_pace(
+    plan: Plan, encoder: Embedder | None, work: RunWork, pace: MachinePace, *, tries: bool
+) -> MachinePace:
     """Return the pace with that of the encoder, or with why it is not known."""
     if sum(min(length, READ) for length in work.missing) * work.times < WORTH:
-        return nearby(work, pace)
+        if encoder is None or not work.missing:
+            return pace  # a function of one's own needs no start worth mention
+        return nearby(work, pace, _dims(plan), at_first=not (plan.options.cache_dir / "memo").is_dir())
     if encoder is None:
         return replace(
             pace, unknown=f"how quick {plan.embedder} is, the run will tell: no encoder of one's own is tried"

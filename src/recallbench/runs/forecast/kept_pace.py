@@ -9,11 +9,11 @@ import numpy as np
 
 from recallbench.embedding import machine
 from recallbench.embedding.memo import Memo
-from recallbench.runs.forecast.forecast import Pace
-from recallbench.runs.forecast.work import Work, strata
+from recallbench.runs.forecast.forecast import MachinePace
+from recallbench.runs.forecast.work import RunWork, strata
 
 
-def remember_pace(memo: Memo, encoder: str, pace: Pace) -> None:
+def remember_pace(memo: Memo, encoder: str, pace: MachinePace) -> None:
     """Keep what was found."""
     memo.remember(
         _key(encoder),
@@ -28,7 +28,7 @@ def remember_pace(memo: Memo, encoder: str, pace: Pace) -> None:
     )
 
 
-def recall_pace(memo: Memo, encoder: str, work: Work, pace: Pace) -> Pace | None:
+def recall_pace(memo: Memo, encoder: str, work: RunWork, pace: MachinePace) -> MachinePace | None:
     """Return the pace with what was found before, for other texts and for what the machine gives now; None where
     nothing was."""
     fact = memo.recall(_key(encoder))

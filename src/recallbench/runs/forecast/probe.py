@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from recallbench.embedding.embedder import Embedder
-from recallbench.runs.forecast.forecast import Pace
-from recallbench.runs.forecast.work import Stratum, Work, strata
+from recallbench.runs.forecast.forecast import MachinePace
+from recallbench.runs.forecast.work import RunWork, Stratum, strata
 from recallbench.stores.word_counts import count_each
 
 PLAIN, ENCODER = 0.3, 1.6
@@ -22,17 +22,19 @@ FIRST = 32
 """Texts that the encoder starts with: as many as its proof is made on."""
 READ = 2_200
 """Characters of a text that most encoders read."""
-WORTH = 400_000
+WORTH = 200_000
 """Characters from which on an encoder is tried; fewer are embedded before it has started."""
-NEARBY_START, NEARBY_CHARACTER = 4.0, 60e-6
-"""Seconds until an encoder embeds, and of a character, where it is not tried."""
+NEARBY_START, NEARBY_ONCE, NEARBY_CHARACTER, NEARBY_MEMORY = 4.0, 6.0, 16e-6, 9e8
+"""Seconds until MiniLM embeds, and of what a machine finds out once; seconds of a character, and bytes of the program:
+for texts that it is not tried on."""
+NEARBY_DIMS = 384
 
 
-def probe_plain(work: Work) -> Pace:
+def probe_plain(work: RunWork) -> MachinePace:
     """Return the pace of plain work, and of cutting texts of the corpus into words."""
     plain = plain_pace(PLAIN)
     texts = [text for _, text in work.sample[:FIRST]]
-    return Pace(plain, _per_character(texts, PLAIN) if texts else plain * REFERENCE)
+    return MachinePace(plain, _per_character(texts, PLAIN) if texts else plain * REFERENCE)
 
 
 def plain_pace(seconds: float) -> float:
@@ -48,7 +50,7 @@ def _per_character(texts: Sequence[str], seconds: float) -> float:
     return spent / characters
 
 
-def probe_encoder(embedder: Embedder, work: Work, pace: Pace) -> Pace:
+def probe_encoder(embedder: Embedder, work: RunWork, pace: MachinePace) -> MachinePace:
     """Return the pace with the seconds of the texts to embed: the encoder is timed on some of each length."""
     started = time.perf_counter()
     sample = sorted((text for _, text in work.sample), key=len)
@@ -88,11 +90,21 @@ def _seconds_of_one(embedder: Embedder, texts: Sequence[str], group: Stratum, se
     return spent / done * scale
 
 
-def nearby(work: Work, pace: Pace) -> Pace:
-    """Return the pace for so few texts that trying the encoder would take longer than embedding them."""
+def nearby(work: RunWork, pace: MachinePace, dims: int, *, at_first: bool) -> MachinePace:
+    """Return the pace for so few texts that trying the encoder would take longer than embedding them.
+
+    `dims` tell how large the encoder is; `at_first` nothing was ever embedded here.
+    """
     group = Stratum(len(work.missing), 0.0)
     one = NEARBY_CHARACTER * sum(min(length, READ) for length in work.missing) / max(1, len(work.missing))
-    return replace(pace, encoder_start=NEARBY_START * pace.plain, texts=((group, one * pace.plain),))
+    larger = max(1.0, (dims / NEARBY_DIMS) ** 2)
+    start = NEARBY_START + (NEARBY_ONCE if at_first else 0.0)
+    return replace(
+        pace,
+        encoder_start=start * pace.plain,
+        texts=((group, one * larger * pace.plain),),
+        encoder_memory=NEARBY_MEMORY * larger**0.5,
+    )
 
 
 def _largest_memory() -> float:

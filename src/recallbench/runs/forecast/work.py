@@ -22,7 +22,7 @@ SAMPLED = 240
 
 
 @dataclass(slots=True)
-class Work:
+class RunWork:
     """The work of one run."""
 
     haystacks: int = 0
@@ -58,9 +58,9 @@ class Work:
         return self.times == 1.0
 
 
-def count_work(plan: Plan, corpus: Corpus, embedder: Embedder | None, limit: float = READING) -> Work:
+def count_work(plan: Plan, corpus: Corpus, embedder: Embedder | None, limit: float = READING) -> RunWork:
     """Read the corpus as the run will, and count; without an embedder no vector is kept."""
-    work, seen = Work(timed=plan.timed), set[bytes]()
+    work, seen = RunWork(timed=plan.timed), set[bytes]()
     started = spent = time.perf_counter()
     known = plan.corpus.segments if plan.options.limit is None else 0
     looking = 0.0
@@ -81,7 +81,7 @@ def count_work(plan: Plan, corpus: Corpus, embedder: Embedder | None, limit: flo
     return work
 
 
-def _count(work: Work, haystack: Haystack, depth: int) -> None:
+def _count(work: RunWork, haystack: Haystack, depth: int) -> None:
     sizes = [question.candidates(len(haystack.segments)) for question in haystack.questions]
     characters = sum(len(segment.text) for segment in haystack.segments)
     work.haystacks += 1
@@ -94,7 +94,7 @@ def _count(work: Work, haystack: Haystack, depth: int) -> None:
     work.largest_characters = max(work.largest_characters, characters)
 
 
-def _look(work: Work, haystack: Haystack, embedder: Embedder | None, seen: set[bytes]) -> None:
+def _look(work: RunWork, haystack: Haystack, embedder: Embedder | None, seen: set[bytes]) -> None:
     for role, text in _texts(haystack):
         key = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
         if key in seen:
