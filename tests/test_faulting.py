@@ -11,7 +11,7 @@ from faulting import campaign, place, warm
 from faulting.campaign import KINDS, Note
 from faulting.kills import SIGNALS, point
 from faulting.phases import PHASES, SCENES
-from faulting.servers import CASES
+from faulting.servers import CASES, NOT_TRIED
 from recallbench.scratch import Scratch
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,7 +28,10 @@ SAMPLE = (
 @pytest.mark.marked
 @pytest.mark.parametrize("name", SAMPLE)
 def test_a_fault_costs_nothing_but_time(name: str) -> None:
-    assert campaign.do(7, name).problems == []
+    done = campaign.do(7, name)
+    assert done.problems == []
+    if done.ended == NOT_TRIED:
+        pytest.skip(done.about)
 
 
 @pytest.mark.marked

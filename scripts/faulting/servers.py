@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 
-from faulting.cluster import Cluster
+from faulting.cluster import HOST, Cluster
 from faulting.kills import Outcome
 from faulting.phases import ENCODER, OUT
 from faulting.place import Done, a_place, content_of
@@ -21,6 +22,7 @@ from faulting.proxy import Proxy
 PHASES = ("ingest", "search")
 LOST, ROOM, READ_ONLY, GAVE_UP = "lost while", "ran out of room while", "read-only", "gave up while"
 SILENT = "nothing came from"
+NOT_TRIED = "without a trial"
 PAUSE = 1.5
 """Seconds that something stands still which then goes on."""
 
@@ -192,10 +194,21 @@ FAULTS = (
 CASES = tuple((fault, phase) for fault in FAULTS for phase in fault.phases)
 
 
+class Unmountable(Exception):
+    """No small disk can be had here."""
+
+
 def perform(seed: int, number: int) -> Outcome:
     """Let a fault befall the server of a run at a drawn line of a phase; then mend it, and run again."""
     fault, phase = CASES[number % len(CASES)]
     share = Random(f"{seed}:{number}").random()
+    try:
+        return _performed(fault, phase, share)
+    except Unmountable:
+        return Outcome(f"server {fault.name} in {phase}: no file system can be mounted here", ended=NOT_TRIED)
+
+
+def _performed(fault: ServerFault, phase: str, share: float) -> Outcome:
     with _site(fault) as site, a_place() as first, a_place() as second:
         words = ("run", "canary-locomo", "--limit", "40", "--store", "pgvector", *ENCODER, *OUT, "--dsn", site.dsn)
         undisturbed = first.run(words, phase="none")
@@ -247,30 +260,25 @@ def _wrong_end(done: Done, fault: ServerFault) -> list[str]:
 
 @contextmanager
 def _site(fault: ServerFault) -> Iterator[Site]:
-    with a_place() as place:
+    with a_place() as place, ExitStack() as ending:
         room = place.tmp / "server"
         if fault.around == "disk":
             room.mkdir()
-            subprocess.run(["mount", "-t", "tmpfs", "-o", "size=120m", "tmpfs", str(room)], check=True)
-        site = Site(Cluster(room).start())
-        site.dsn = site.server.dsn
-        primary = site.server
-        try:
-            if fault.around == "standby":
-                site.standby = primary.follower(place.tmp / "standby").start()
-                ports = f"{primary.port},{site.standby.port}"
-                site.dsn = primary.dsn.replace(f"port={primary.port}", f"port={ports}").replace(
-                    "host=127.0.0.1", "host=127.0.0.1,127.0.0.1"
-                )
-                site.dsn += " target_session_attrs=read-write"
-            if fault.around == "proxy":
-                site.proxy = Proxy(primary.port, idle=0.5 if fault.strike is _proxy_drops_idle else None)
-                site.dsn = primary.dsn.replace(f"port={primary.port}", f"port={site.proxy.port}")
-            yield site
-        finally:
-            if site.proxy is not None:
-                site.proxy.close()
-            for server in filter(None, (primary, site.standby)):
-                server.stop()
-            if fault.around == "disk":
-                subprocess.run(["umount", str(room)], check=True)
+            mount = ["mount", "-t", "tmpfs", "-o", "size=120m", "tmpfs", str(room)]
+            if os.geteuid() or subprocess.run(mount, check=False).returncode:
+                raise Unmountable
+            ending.callback(subprocess.run, ["umount", str(room)], check=True)
+        server = Cluster(room)
+        ending.callback(server.stop)
+        site = Site(server.start(), dsn=server.dsn)
+        if fault.around == "standby":
+            site.standby = server.follower(place.tmp / "standby")
+            ending.callback(site.standby.stop)
+            hosts, ports = f"host={HOST},{HOST} ", f"port={server.port},{site.standby.start().port} "
+            site.dsn = server.dsn.replace(f"host={HOST} ", hosts).replace(f"port={server.port} ", ports)
+            site.dsn += " target_session_attrs=read-write"
+        if fault.around == "proxy":
+            site.proxy = Proxy(server.port, idle=0.5 if fault.strike is _proxy_drops_idle else None)
+            ending.callback(site.proxy.close)
+            site.dsn = server.dsn.replace(f"port={server.port} ", f"port={site.proxy.port} ")
+        yield site
