@@ -18,9 +18,10 @@ from typing import Any
 
 from commandline import ended
 from faulting.hook import VARIABLE
+from recallbench.cluster.starting import PREFIX
 from recallbench.corpora.registry import write_miniature
 from recallbench.results import manifest
-from recallbench.scratch import OWNER, PREFIX, scratch
+from recallbench.scratch import OWNER, scratch
 from recallbench.stores.postgres.folders import DATA
 from recallbench.stores.postgres.shared_memory import shared_memory
 
@@ -150,7 +151,7 @@ class Place:
 
 
 def _elsewhere() -> list[Path]:
-    """The temporary folders that are in no case's own: a cluster needs a short path."""
+    """The folders of clusters, which are in no case's own: they need a short path."""
     return list(Path("/tmp").glob(f"{PREFIX}*"))
 
 
