@@ -33,7 +33,7 @@ def test_a_fault_costs_nothing_but_time(name: str) -> None:
 
 @pytest.mark.marked
 def test_a_process_that_measures_again_and_again_stays_as_it_is() -> None:
-    assert warm.many_runs(SCENES["corpus"], 24, 8).problems == []
+    assert warm.many_runs(SCENES["corpus"], 24, 12).problems == []
 
 
 def test_points_follow_from_the_seed_and_cover_phases_and_signals_evenly() -> None:

@@ -23,6 +23,8 @@ VARIABLE = "RECALLBENCH_FAULT"
 """The variable that says what is to happen, as JSON: the fields of `Order`."""
 HANGS_AFTER = 100
 """Seconds after which a command prints its stacks and ends."""
+IMPORTS = "imports"
+"""The phase of modules that are loaded, of which Ray has so many that nearly every line would be one of theirs."""
 PACKAGE = f"{os.sep}recallbench{os.sep}"
 Trace = Callable[[FrameType, str, Any], Any]
 
@@ -98,6 +100,8 @@ class Tracer:
 
 
 def _opened_by(code: CodeType) -> str:
+    if code.co_name == "<module>":
+        return IMPORTS
     _, found, file = code.co_filename.rpartition(PACKAGE)
     name = f"{file}:{code.co_qualname}"
     named = (phase.name for phase in (*PHASES, *ON_NODES) if any(fnmatchcase(name, entry) for entry in phase.entries))

@@ -10,10 +10,9 @@ from random import Random
 
 from faulting.phases import PHASES, SCENES, Phase
 from faulting.place import PART, Done, Place, a_place, content_of
+from recallbench.embedding.forms.function import AT_ONCE
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
-BATCH = 64
-"""Texts that an encoder of one's own is given at once."""
 TRIES = 4
 """How often a line is drawn again, nearer to the beginning, where the command ended without coming to it."""
 
@@ -98,8 +97,8 @@ def perform(one: Point) -> Outcome:
             again = place.run(words)
             found.problems += left_by(place, again, known)
             found.twice = max(0, sum(struck.batches) + sum(again.batches) - known.texts)
-            if found.twice > BATCH:
-                found.problems.append(f"{found.twice} texts were embedded twice, with batches of {BATCH}")
+            if found.twice > AT_ONCE:
+                found.problems.append(f"{found.twice} texts were embedded twice, with batches of {AT_ONCE}")
             return found
     return Outcome(f"{one.phase} in {one.scene}", ["the command never came to its line"])
 

@@ -25,6 +25,7 @@ def test_the_protocols_own_way_departs_in_nothing() -> None:
         ({"embedder": "minilm"}, "embedder: minilm instead of dragon-plus"),
         ({"embedder": ""}, "embedder: none instead of dragon-plus"),
         ({"pooled": True}, "scope: all haystacks pooled into one"),
+        ({"dtype": "bf16"}, "precision: vectors computed in bf16 instead of fp32"),
         ({"depth": 20}, "depth: rankings are 20 deep instead of 50"),
         ({"limit": 7}, "limit: only the first 7 questions were asked"),
         (

@@ -42,7 +42,7 @@ def command_anew(result: Result) -> str:
         words += ["--time", "ignored"]
     if metrics.control_static is not None:
         words += ["--controls", "bm25,static"]
-    for name in ("max_tokens", "version"):
+    for name in ("max_tokens", "dtype", "version"):
         if recorded.get(name) is not None:
             words += [f"--{name.replace('_', '-')}", str(recorded[name])]
     for name, value in without_secrets(options_of_record(recorded)).items():

@@ -277,6 +277,7 @@ class AuditSubject:
             pipeline=pipeline_words(stated.pipeline.words, stated.pipeline.sha256) if stated.pipeline else "",
             reproduction=stated.reproduction or "",
             failures=len(stated.retrieval.failed),
+            dtype=stated.embedder.dtype if stated.embedder else "fp32",
             time=stated.time.way if stated.time else "",
             pack=stated.embedder.packed_vectors(whole=whole) if stated.embedder else None,
         )

@@ -15,7 +15,7 @@ GROUPS = {
         *("split", "qrels_revision", "pin", "stale_after", "queries", "query", "controls", "allow_deviation"),
     ),
     "The system under test": (
-        *("store", "set", "pipeline", "dsn", "embedder", "encoders", "max_tokens", "backend", "version"),
+        *("store", "set", "pipeline", "dsn", "embedder", "encoders", "max_tokens", "dtype", "backend", "version"),
     ),
     "How hits are judged": (
         *("gold", "qrels", "texts", "ties", "match", "match_threshold", "match_chunk", "match_embedder"),

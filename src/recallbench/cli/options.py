@@ -6,17 +6,17 @@ import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from recallbench.cli.command import ALIAS, PATH, Declaration, Whole, argument, choice, flag, of_store, option
+from recallbench.cli.encoder_options import BACKEND, DTYPE, EMBEDDER, MAX_TOKENS
 from recallbench.cli.engine_options import take_engine
 from recallbench.cli.server_option import DSN
 from recallbench.cli.settings_file import read_settings
 from recallbench.corpora.labelled_sets import options as labelled_options
 from recallbench.corpora.matching import options as matching_options
-from recallbench.embedding.options import BACKEND_HELP, Backend
 from recallbench.errors import UsageError
 from recallbench.reports.printing.printed import FORMATS
 from recallbench.scoring.depth import DEEPEST
@@ -81,18 +81,6 @@ STORES = option(
     "for several, a result each [default: pgmnemo where the server has it, else pgvector].",
     multiple=True,
 )
-EMBEDDER = option(
-    "embedder",
-    "The encoder: a name, path:DIR, hub:OWNER/NAME@REVISION, python:module:function, or https://host/v1#MODEL "
-    "[default: the protocol's for the corpus].",
-)
-MAX_TOKENS = option(
-    "max-tokens",
-    "How many tokens of a text the encoder sees; an encoder that the protocol names has its own limit "
-    "[default: what the encoder says itself].",
-    type=Whole(8),
-)
-BACKEND = choice("backend", BACKEND_HELP, get_args(Backend), default="auto")
 PIPELINE = option(
     "pipeline",
     "A TOML file with the stages between a question and its ranking (`recallbench stages` lists them); this "
@@ -208,7 +196,7 @@ OWN_DATA = (*of_corpus(*matching_options.OPTIONS, *labelled_options.OPTIONS), RA
 
 def of_system(store: Declaration = STORE) -> list[Declaration]:
     """Return the options of the system under test, those that stores declare included."""
-    return [store, PIPELINE, DSN, EMBEDDER, MAX_TOKENS, BACKEND, *of_stores()]
+    return [store, PIPELINE, DSN, EMBEDDER, MAX_TOKENS, DTYPE, BACKEND, *of_stores()]
 
 
 def of_stores(*stores: str) -> list[Declaration]:

@@ -25,14 +25,33 @@ def descendants() -> dict[str, str]:
     return {number: found[number][1] for number in sorted(ours - {str(os.getpid())})}
 
 
-def end_leftovers(_folder: Path, facts: Mapping[str, Any]) -> None:
-    """End the processes that a dead owner noted: those that still are what they were."""
+def end_leftovers(folder: Path, facts: Mapping[str, Any]) -> None:
+    """End the processes that a dead owner noted, those that still are what they were, and whoever writes in its folder.
+
+    One that was killed while its cluster started has noted none, and Ray's agents outlive it by minutes.
+    """
     noted = facts.get(PROCESSES)
-    for number, start in noted.items() if isinstance(noted, dict) else ():
-        told = _parent_and_start(number) if isinstance(number, str) and number.isdigit() else None
-        if told is not None and told[1] == start:
-            with suppress(OSError):
-                os.kill(int(number), signal.SIGKILL)
+    left = {number for number, start in noted.items() if _began(number) == start} if isinstance(noted, dict) else set()
+    for number in left | _writing_in(folder):
+        with suppress(OSError):
+            os.kill(int(number), signal.SIGKILL)
+
+
+def _began(number: Any) -> str | None:
+    told = _parent_and_start(number) if isinstance(number, str) and number.isdigit() else None
+    return None if told is None else told[1]
+
+
+def _writing_in(folder: Path) -> set[str]:
+    """Return the other processes that have a file of this folder open, as far as our rights show them."""
+    inside, found = f"{folder}{os.sep}", set()
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it ended meanwhile, or is somebody else's
+            if process.name != str(os.getpid()) and any(
+                os.readlink(file).startswith(inside) for file in (process / "fd").iterdir()
+            ):
+                found.add(process.name)
+    return found
 
 
 def _parent_and_start(number: str) -> tuple[str, str] | None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from recallbench.errors import UsageError
 from recallbench.interruption import ENDING
 
 LOOPBACK = "127.0.0.1"
@@ -53,10 +55,23 @@ def handlers_kept() -> Iterator[None]:
 
 
 def import_ray() -> Any:
-    """Return Ray, without the complaints of nodes that it writes to stdout, between results: items tell of theirs."""
-    import ray
-    from ray._private import worker
+    """Return Ray, without the complaints of nodes that it writes to stdout, between results: items tell of theirs.
 
+    Raises UsageError where this program uses it already, which is none of ours to end.
+    """
+    import ray
+    from ray._private import ray_constants, worker
+
+    if ray.is_initialized():
+        raise UsageError(
+            "this program is connected to a Ray cluster already",
+            expected="--engine ray where nothing else of the program uses Ray",
+            found="a connection",
+            remedy="ray.shutdown() first",
+        )
+    # Read when Ray is first imported, be it by somebody else and before the variable was set.
+    by_network = ray_constants.env_bool(*BINDS_LOOPBACK, sys.platform == "linux")
+    ray_constants.ENABLE_RAY_CLUSTER = by_network
     worker.listen_error_messages = lambda *_: None
     return ray
 

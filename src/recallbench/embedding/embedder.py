@@ -14,7 +14,7 @@ from recallbench.embedding.packs.record import PackRecord
 
 Matrix = npt.NDArray[np.float32]
 Counts = npt.NDArray[np.int32]
-ProofStatus = Literal["equal", "cached", "failed", "not needed"]
+ProofStatus = Literal["equal", "cached", "measured", "failed", "not needed"]
 
 
 class Embeddings(NamedTuple):
@@ -35,7 +35,8 @@ class EmbeddingReport:
     backend: str
     device: str
     proof: ProofStatus
-    """Whether the OpenVINO forward pass was compared with torch's: in this run, in an earlier one, or not at all."""
+    """Whether the engine was compared with the plain one: in this run, in an earlier one, or not at all; `measured`
+    where it computes in fewer bits, and how far that is from all was measured."""
     worst_cosine: float | None
     """For twins the lower one; None where nothing was compared."""
     proof_texts: int

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any, Literal
 
+from recallbench.embedding.options import Dtype
+
 Role = Literal["passage", "query"]
 Kind = Literal["transformer", "onnx", "static", "gguf"]
 EXTRAS: Mapping[Kind, str] = {"transformer": "embed", "onnx": "onnx", "static": "static", "gguf": "gguf"}
@@ -85,7 +87,7 @@ class EncoderSpec:
     """The most that its user may set with --max-tokens; 0 where the length is the protocol's."""
     batch_size: int = 8
     dtype: str = "float32"
-    """Of the weights."""
+    """Of the weights, or what is computed in where its user asked for less."""
     output: int = 0
     """Which output of a graph has the states of the tokens."""
     special_tokens: bool = True
@@ -109,6 +111,17 @@ class EncoderSpec:
     def with_length(self, max_tokens: int | None) -> EncoderSpec:
         """Return the encoder with its user's own length; itself where there is none."""
         return self if max_tokens is None else replace(self, max_tokens=max_tokens)
+
+    @property
+    def reduced(self) -> bool:
+        """Whether it computes in less than its weights have, as its user asked."""
+        return self.kind == "transformer" and self.dtype != "float32"
+
+    def with_dtype(self, dtype: Dtype) -> EncoderSpec:
+        """Return the encoder as it computes in these numbers; those of eight bits see one text at a time."""
+        if dtype == "fp32":
+            return self
+        return replace(self, dtype="bfloat16") if dtype == "bf16" else replace(self, dtype="int8", batch_size=1)
 
     def parts(self) -> dict[str, PinnedFiles]:
         """Return the distinct sets of files: without the query side where one set of weights serves both."""

@@ -6,7 +6,8 @@ import hashlib
 import json
 from collections.abc import Mapping
 
-from recallbench.embedding.encoders import EncoderSpec, Role
+from recallbench.embedding.encoders import ENCODERS, EncoderSpec, Role
+from recallbench.embedding.options import Dtype
 from recallbench.embedding.weights import FileResolver
 from recallbench.errors import InputError
 from recallbench.escaping.terminal import visible
@@ -89,13 +90,24 @@ def pinned_hashes(spec: EncoderSpec) -> dict[str, str]:
 def engine_facts(spec: EncoderSpec, hashes: Mapping[str, str], side: Role) -> dict[str, str]:
     """Return the facts that a proof for one side depends on, besides machine and libraries."""
     digests = [digest for name, digest in hashes.items() if name.startswith(f"{side}/")]
-    return {"weights": json.dumps(sorted(digests)), "pooling": spec.pooling, "normalise": str(spec.normalise)}
+    return {"weights": json.dumps(sorted(digests)), "pooling": spec.pooling, "normalise": str(spec.normalise)} | (
+        {"dtype": spec.dtype} if spec.reduced else {}
+    )
 
 
 def is_one_sided(facts: Mapping[str, str]) -> bool:
     """Return whether a text has the same vector as passage and as query, by a fingerprint."""
     pairs = (("passage", "query"), ("passage_prefix", "query_prefix"))
     return facts.get("roles") != TOLD_APART and all(facts.get(one) == facts.get(other) for one, other in pairs)
+
+
+def dtype_of(name: str, facts: Mapping[str, str]) -> Dtype:
+    """Return what a fingerprint says was computed in; fp32 where weights of another kind are as they were published."""
+    spec = ENCODERS.get(name)
+    if spec is not None and facts.get("dtype") == spec.dtype:
+        return "fp32"
+    reduced: Mapping[str, Dtype] = {"bfloat16": "bf16", "int8": "int8"}
+    return reduced.get(facts.get("dtype", ""), "fp32")
 
 
 def fingerprint_digest(facts: Mapping[str, str]) -> str:

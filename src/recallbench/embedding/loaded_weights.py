@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,7 +14,7 @@ from recallbench.embedding.engines.setting import WHOLE_BATCHES, Setting, in_pie
 from recallbench.embedding.onnx_engine import onnxruntime_engine
 from recallbench.embedding.openvino_engine import OpenvinoEngine, converted, openvino_graph
 from recallbench.embedding.options import Backend
-from recallbench.embedding.torch_engine import Engine, TorchEngine, load_module
+from recallbench.embedding.torch_engine import Engine, TorchEngine, load_module, reduced_module
 
 if TYPE_CHECKING:
     import torch
@@ -38,6 +39,10 @@ class LoadedWeights(ABC):
     def reference(self, device: str = "cpu", setting: Setting = WHOLE_BATCHES) -> Engine:
         """Return them as the other engine runs them."""
 
+    def in_full(self) -> LoadedWeights:
+        """Return them as they compute in all the bits that they have."""
+        return self
+
 
 class TorchWeights(LoadedWeights):
     """A transformer as a torch module."""
@@ -46,7 +51,7 @@ class TorchWeights(LoadedWeights):
     streams = True
 
     def __init__(self, spec: EncoderSpec, module: torch.nn.Module) -> None:
-        self._window, self._module = spec.max_tokens, module
+        self._spec, self._window, self._module = spec, spec.max_tokens, module
         self.pad_id = module.pad_id
 
     @cached_property
@@ -54,10 +59,15 @@ class TorchWeights(LoadedWeights):
         return converted(self._module)
 
     def openvino(self, setting: Setting = WHOLE_BATCHES) -> Engine:
-        return OpenvinoEngine(self._graph, setting, self._window)
+        precision = "bf16" if self._spec.reduced else "f32"
+        return OpenvinoEngine(self._graph, setting, self._window, precision)
 
     def reference(self, device: str = "cpu", setting: Setting = WHOLE_BATCHES) -> Engine:
-        return in_pieces(TorchEngine(self._module, device), setting.texts, self._window)
+        module = reduced_module(self._module, self._spec.dtype) if self._spec.reduced else self._module
+        return in_pieces(TorchEngine(module, device), setting.texts, self._window)
+
+    def in_full(self) -> LoadedWeights:
+        return TorchWeights(replace(self._spec, dtype="float32"), self._module)
 
 
 class GraphWeights(LoadedWeights):

@@ -10,6 +10,7 @@ from recallbench.embedding import machine
 from recallbench.embedding.embedder import Matrix, ProofStatus
 from recallbench.embedding.encoders import EncoderSpec, Role
 from recallbench.embedding.engines.choice import EngineChoice
+from recallbench.embedding.engines.setting import Setting
 from recallbench.embedding.loaded_weights import kind_of_weights
 from recallbench.embedding.memo import Memo
 from recallbench.embedding.options import Backend
@@ -65,6 +66,15 @@ class ModelEncoder(SpecEncoder):
     @property
     def proof_texts(self) -> int:
         return self._engines.proof_texts
+
+    @property
+    def setting(self) -> Setting:
+        """How its engine is given texts, which moves the last digits of a vector."""
+        return self._engines.settle()
+
+    def take_setting(self, setting: Setting) -> None:
+        """Give its engine texts as another process does whose vectors stand beside its own."""
+        self._engines.take(setting)
 
     def needs_texts(self) -> bool:
         return self._engines.needs_texts()

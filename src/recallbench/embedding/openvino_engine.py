@@ -30,14 +30,14 @@ class OpenvinoUnusable(EngineUnusable):
 class OpenvinoEngine:
     """The forward pass by OpenVINO."""
 
-    def __init__(self, graph: Any, setting: Setting = WHOLE_BATCHES, window: int = 512) -> None:
+    def __init__(self, graph: Any, setting: Setting = WHOLE_BATCHES, window: int = 512, precision: str = "f32") -> None:
         """`graph` is a converted module; `window` the tokens of a text of full length."""
         self._setting, self._window = setting, window
         with _openvino_errors():
-            self._requests = _requests(graph, setting.streams)
+            self._requests = _requests(graph, setting.streams, precision)
             self._fixed: list[Any] = []
             if setting.fixed:
-                self._fixed = _requests(_of_full_windows(graph, setting.texts, window), setting.streams)
+                self._fixed = _requests(_of_full_windows(graph, setting.texts, window), setting.streams, precision)
 
     def __call__(self, batch: Batch) -> Matrix:
         cut = pieces(batch, self._setting.texts, self._window)
@@ -106,19 +106,19 @@ def openvino_graph(spec: EncoderSpec, path: Path) -> GraphEngine:
     return GraphEngine(spec, [wanted.any_name for wanted in model.inputs], states)
 
 
-def _requests(graph: Any, streams: int) -> list[Any]:
+def _requests(graph: Any, streams: int, precision: str) -> list[Any]:
     """Return what runs a graph, as many as run side by side."""
-    compiled = _compiled(graph, streams)
+    compiled = _compiled(graph, streams, precision)
     return [compiled.create_infer_request() for _ in range(streams)]
 
 
-def _compiled(model: Any, streams: int = 1) -> Any:
+def _compiled(model: Any, streams: int = 1, wanted: str = "f32") -> Any:
     side_by_side = {"PERFORMANCE_HINT": "THROUGHPUT", "NUM_STREAMS": streams}
-    hints = {"INFERENCE_PRECISION_HINT": "f32", **({"PERFORMANCE_HINT": "LATENCY"} if streams == 1 else side_by_side)}
+    hints = {"INFERENCE_PRECISION_HINT": wanted, **({"PERFORMANCE_HINT": "LATENCY"} if streams == 1 else side_by_side)}
     compiled = openvino_core().compile_model(model, "CPU", hints)
     precision = compiled.get_property("INFERENCE_PRECISION_HINT").get_type_name()
-    if precision != "f32":
-        raise ValueError(f"asked for f32, it computes in {precision}")
+    if precision != wanted:
+        raise ValueError(f"asked for {wanted}, it computes in {precision}")
     return compiled
 
 

@@ -23,7 +23,7 @@ from recallbench.embedding.kinds.gguf_encoder import GgufEncoder
 from recallbench.embedding.kinds.static_encoder import StaticEncoder
 from recallbench.embedding.model_encoder import ModelEncoder
 from recallbench.embedding.on_nodes.nodes_encoder import NodesEncoder
-from recallbench.embedding.options import Backend
+from recallbench.embedding.options import Backend, Dtype
 from recallbench.embedding.packs.packed_encoder import PackedEncoder
 from recallbench.embedding.packs.used_packs import UsedPack
 from recallbench.embedding.spec_encoder import SpecEncoder
@@ -96,6 +96,19 @@ def check_length(name: str, max_tokens: int | None) -> None:
     )
 
 
+def check_dtype(name: str, dtype: Dtype) -> None:
+    """Raise UsageError where an encoder can't compute in these numbers."""
+    form, spec = form_of(name), ENCODERS.get(name)
+    if dtype == "fp32" or (spec is not None and spec.kind == "transformer") or (form is not None and form.takes_dtype):
+        return
+    raise UsageError(
+        f"--dtype can't be kept: {name if form is None else form.typed} decides itself what it computes in",
+        expected="--dtype with bge-m3, dragon-plus, minilm, minilm-sre, mpnet, path:DIR or hub:OWNER/NAME@REVISION",
+        found=f"--dtype {dtype}",
+        remedy="leave out --dtype",
+    )
+
+
 def _meant(name: str) -> str:
     """Return what to type for a name that lacks its form."""
     if Path(name).is_dir():
@@ -120,6 +133,7 @@ def open_embedder(
     recheck_own: bool = False,
     max_tokens: int | None = None,
     pack: UsedPack | None = None,
+    dtype: Dtype = "fp32",
     engine: Engine = HERE,
 ) -> Embedder:
     """Open an embedder by name (or by a spec of one's own). Loads nothing heavy: that waits until it is needed.
@@ -131,10 +145,11 @@ def open_embedder(
     """
     progress, environ = progress or Silent(), os.environ if environ is None else environ
     name = encoder if isinstance(encoder, str) else encoder.name
-    request = EncoderRequest(name, cache_dir, environ, progress, backend, max_tokens)
+    request = EncoderRequest(name, cache_dir, environ, progress, backend, max_tokens, dtype)
     if isinstance(encoder, str):
         recorded_encoder(encoder)
         check_length(encoder, max_tokens)
+        check_dtype(encoder, dtype)
         if encoder == HashEmbedder.name:
             return HashEmbedder()
     if pack is not None:
@@ -187,6 +202,7 @@ def open_text_encoder(encoder: str | EncoderSpec, request: EncoderRequest) -> Te
     if form is not None:
         return form.open(request)
     spec = (ENCODERS[encoder] if isinstance(encoder, str) else encoder).with_length(request.max_tokens)
+    spec = spec.with_dtype(request.dtype)
     own = KINDS.get(spec.kind)
     surroundings: dict[str, Any] = {
         "cache_dir": request.cache_dir,

@@ -11,6 +11,7 @@ from recallbench.embedding.encoders import EncoderSpec, Role
 from recallbench.embedding.fingerprint import file_hashes, fingerprint
 from recallbench.embedding.text_encoder import TextEncoder
 from recallbench.embedding.tokens import EncoderTokenizer, TokenIds, TokenisedText
+from recallbench.embedding.vector_agreement import REDUCED, TOLERATED
 from recallbench.embedding.weights import FileResolver
 from recallbench.extras import require
 from recallbench.progress import Progress
@@ -24,6 +25,7 @@ class SpecEncoder(TextEncoder[TokenIds]):
         self.spec = spec
         self.name, self.title, self.batch_size = spec.name, spec.title, spec.batch_size
         self.one_sided = spec.one_sided()
+        self.tolerated = REDUCED if spec.reduced else TOLERATED
         self.remedy = f"recallbench fetch {self.name} verifies the weights"
         self._resolver = FileResolver(spec.name, environ, cache_dir, progress)
         self._tokenizer: EncoderTokenizer | None = None

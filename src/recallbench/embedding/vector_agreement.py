@@ -34,6 +34,10 @@ TOLERATED = Difference(COSINE, LENGTH)
 """The largest difference of two sets that count as the same."""
 
 
+REDUCED = Difference(0.999, 0.01)
+"""The same for vectors that are computed in fewer bits than 32, where other neighbours in a batch round otherwise."""
+
+
 def vector_difference(ours: npt.NDArray[Any], theirs: npt.NDArray[Any]) -> Difference:
     """Compare two matrices row by row."""
     ours, theirs = ours.astype(np.float64), theirs.astype(np.float64)

@@ -12,6 +12,7 @@ KINDS = {
     "corpus": "the corpus is not one the protocol registers",
     "embedder": "another embedder than the protocol's",
     "vectors": "vectors of a pack that do not count as the embedder's own",
+    "precision": "vectors were computed in less than fp32",
     "store": "another store than the protocol's",
     "scope": "questions are not answered from their own haystack alone",
     "time": "questions may be answered from what was said after they were asked",
@@ -71,6 +72,8 @@ class Configuration:
     time: str = ""
     """How questions were held to what was said before them: `filtered`, `replayed` or `ignored`; empty where the corpus
     does not ask for it."""
+    dtype: str = "fp32"
+    """What the encoder computed in."""
     failures: int = 0
     """Questions that the store failed on, in a run that kept going."""
     pack: PackedVectors | None = None
@@ -87,6 +90,8 @@ def departures(run: Configuration, corpus: CorpusRules, rules: Rules) -> tuple[D
         deviations.append(Deviation("dataset", f"{run.sha256} instead of the registered {corpus.sha256}"))
     if registered and run.embedder != corpus.embedder:
         deviations.append(Deviation("embedder", f"{run.embedder or 'none'} instead of {corpus.embedder}"))
+    if run.dtype != "fp32":
+        deviations.append(Deviation("precision", f"vectors computed in {run.dtype} instead of fp32"))
     if registered and run.pack is not None and (fault := run.pack.fault(rules.packs)):
         deviations.append(Deviation("vectors", fault))
     if run.store != rules.canonical_store:

@@ -8,6 +8,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from recallbench.embedding.fingerprint import dtype_of
+from recallbench.embedding.options import Dtype
 from recallbench.protocol.packed_vectors import ComparedBy, PackedVectors
 from recallbench.results.answers_part import AnswersPart
 from recallbench.results.canary_part import CanaryPart
@@ -93,6 +95,11 @@ class EmbedderPart(MetricsPart):
     vectors_sha256: str = Field(description="over every vector that was used, segments and questions in corpus order")
     canonical: str = Field(description="the embedder the protocol asks for; empty where it names none")
     pack: PackPart | None = left_out("the pack that the vectors are of")
+
+    @property
+    def dtype(self) -> Dtype:
+        """What the encoder computed in."""
+        return dtype_of(self.name, self.fingerprint)
 
     def packed_vectors(self, *, whole: bool) -> PackedVectors | None:
         """Return what decides whether vectors of a pack count as the embedder's own; None where there is no pack.

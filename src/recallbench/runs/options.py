@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from recallbench.cluster.engine import HERE, Engine
-from recallbench.embedding.options import Backend
+from recallbench.embedding.options import Backend, Dtype
 from recallbench.retrieval.pipeline.pipeline import Pipeline
 from recallbench.stores.registry import recorded_options
 
@@ -30,6 +30,8 @@ class Options:
     embedder: str | None = None
     max_tokens: int | None = None
     """The user's own length for an encoder of one's own."""
+    dtype: Dtype = "fp32"
+    """What the encoder computes in."""
     backend: Backend = "auto"
     store_options: Mapping[str, str] = field(default_factory=dict)
     """The options of the store that the user set, by name."""
@@ -67,7 +69,12 @@ class Options:
         recorded: dict[str, Any] = {}
         for option in fields(self):
             value = getattr(self, option.name)
-            unnamed = {"time": value == "kept", "controls": value == "bm25", "allow_random_matches": not value}
+            unnamed = {
+                "time": value == "kept",
+                "controls": value == "bm25",
+                "dtype": value == "fp32",
+                "allow_random_matches": not value,
+            }
             if option.name == "command" or unnamed.get(option.name, False):
                 continue  # the first stands for itself, and results of earlier releases do not name the others
             recorded |= recorded_options(value) if option.name == "store_options" else {option.name: value}

@@ -15,7 +15,7 @@ from recallbench.corpora.registry import facts, find_entry, open_corpus
 from recallbench.embedding.embedder import Embedder
 from recallbench.embedding.forms.form import EncoderRequest
 from recallbench.embedding.packs.used_packs import UsedPack
-from recallbench.embedding.registry import check_length, open_embedder, recorded_encoder
+from recallbench.embedding.registry import check_dtype, check_length, open_embedder, recorded_encoder
 from recallbench.errors import Blocked, UsageError
 from recallbench.progress import Progress, Silent
 from recallbench.protocol.deviations import Configuration, Deviation, departures
@@ -107,6 +107,7 @@ class Plan:
             limit=options.limit,
             pipeline=declared_pipeline(self.pipeline),
             reproduction=self.reproduction.name if self.reproduction else "",
+            dtype=options.dtype if self.embedder else "fp32",
             time="ignored" if options.time == "ignored" else "",
         )
 
@@ -141,12 +142,16 @@ class Plan:
 
     def find_pack(self, progress: Progress, *, fetch: bool = True) -> UsedPack | None:
         """Return the pack whose vectors the run uses; None where it embeds for itself."""
+        if self.options.dtype != "fp32":
+            return None  # a pack holds what fp32 gave
         return find_pack(self.embedder or "", self._encoder_request(progress), partial(self.open_corpus, fetch=fetch))
 
     def _encoder_request(self, progress: Progress) -> EncoderRequest:
         options = self.options
         name = options.embedder or self.embedder or ""
-        return EncoderRequest(name, options.cache_dir, options.environ, progress, options.backend, options.max_tokens)
+        return EncoderRequest(
+            name, options.cache_dir, options.environ, progress, options.backend, options.max_tokens, options.dtype
+        )
 
     @contextmanager
     def open_embedder(
@@ -170,6 +175,7 @@ class Plan:
             progress=progress,
             recheck_own=recheck_own,
             max_tokens=self.options.max_tokens,
+            dtype=self.options.dtype,
             pack=pack,
             engine=self.options.engine,
         )
@@ -257,6 +263,8 @@ def plan_run(options: Options) -> Plan:
         by_default = corpus.embedder if corpus.name in rules.corpora else BUNDLED_EMBEDDER
         embedder = recorded_encoder(options.embedder or by_default)
         check_length(options.embedder or by_default, options.max_tokens)
+        check_dtype(options.embedder or by_default, options.dtype)
+        _check_nodes(options)
     elif options.embedder is not None or options.max_tokens is not None:
         option = "--embedder" if options.embedder is not None else "--max-tokens"
         named = options.pipeline.source.removesuffix(SEARCH_ALONE).strip() if options.pipeline is not None else ""
@@ -272,6 +280,16 @@ def plan_run(options: Options) -> Plan:
     return Plan(
         options, rules, corpus, recorded, store, embedder, tuple(announcements), reproduction, pipeline, replayed
     )
+
+
+def _check_nodes(options: Options) -> None:
+    if options.dtype != "fp32" and options.engine.on_nodes:
+        raise UsageError(
+            "--dtype can't be kept on a cluster, whose machines need not have the same kernels for it",
+            expected=f"--dtype {options.dtype} on this machine, or fp32 on a cluster",
+            found=f"--dtype {options.dtype} with --engine ray",
+            remedy="leave out --engine or --dtype",
+        )
 
 
 def _check_time(options: Options) -> None:

@@ -18,7 +18,7 @@ from recallbench.embedding.forms.outside_encoder import TOLERATED
 from recallbench.embedding.hashing import HashEmbedder
 from recallbench.embedding.registry import form_of
 from recallbench.embedding.spot_check import ROWS_CHECKED
-from recallbench.embedding.vector_agreement import COSINE
+from recallbench.embedding.vector_agreement import COSINE, REDUCED
 from recallbench.embedding.vector_cache import UNRECORDED
 from recallbench.results.environment import PACK as FIELD
 from recallbench.results.metrics import EmbedderPart, ExposurePart
@@ -84,16 +84,19 @@ def _engine(report: EmbeddingReport, embedder: EmbedderPart) -> Iterator[str]:
     equal = report.proof in ("equal", "cached")
     if equal and (worst is None or worst < COSINE):
         yield f"the proof {report.proof}, with a cosine of {worst} at worst"
-    openvino = backend.startswith("openvino/")
+    openvino, reduced = backend.startswith("openvino/"), embedder.dtype != "fp32"
+    proven = openvino or backend in ("torch/cuda", "torch/mps")
     if report.proof_texts < 0 or (report.proof == "not needed" and (worst is not None or report.proof_texts)):
         yield f"the proof {report.proof}, on {report.proof_texts} texts with a cosine of {worst} at worst"
-    if report.proof == "failed" if openvino else equal:
+    if (report.proof == "measured") != reduced and (report.proof == "measured" or _run_anew(report)):
+        yield f"the proof {report.proof}, and vectors computed in {embedder.dtype}"
+    elif report.proof == "failed" if openvino else equal and not proven:
         yield f"the proof {report.proof}, and vectors of {backend}"
     if report.proof == "failed" and not report.notes:
         yield "the proof failed, and no note says how"
     # Vectors of a pack are compared with those of whatever runs here.
     anew = report.computed if embedder.pack is not None else _run_anew(report)
-    if openvino and not equal and anew:
+    if openvino and not equal and not reduced and anew:
         yield f"{anew} texts embedded with OpenVINO, and the proof {report.proof}"
 
 
@@ -135,6 +138,8 @@ def _is_here(line: str, report: EmbeddingReport, environment: Mapping[str, Any])
 
 def _agreed(embedder: EmbedderPart) -> float:
     """Return the least cosine of a vector with the one that it was compared with."""
+    if embedder.dtype != "fp32":
+        return REDUCED.cosine
     return TOLERATED.cosine if _runs_elsewhere(embedder) else COSINE
 
 

@@ -75,6 +75,7 @@ def _stated(subject: AuditSubject, options: Mapping[str, Any]) -> Iterator[str]:
     if MAX_TOKENS in options:
         cut = metrics.embedder.fingerprint.get(MAX_TOKENS) if metrics.embedder else None
         pairs[MAX_TOKENS] = (str(options[MAX_TOKENS]), cut)
+    pairs["dtype"] = (options.get("dtype", "fp32"), metrics.embedder.dtype if metrics.embedder else "fp32")
     backend = metrics.embedder.fingerprint.get("backend", "").partition("/")[0] if metrics.embedder else ""
     spec = ENCODERS.get(embedder or "")
     beside = "onnxruntime" if spec is not None and spec.kind == "onnx" else "torch"
@@ -180,6 +181,8 @@ def _stated_value(flag: str, options: Mapping[str, Any], metrics: Metrics) -> tu
             return spelling, options[spelling]
     if name in (MAX_TOKENS, "pipeline"):
         return name, None
+    if name == "dtype":
+        return name, "fp32"
     if name == "controls":
         return name, "bm25"
     if name == "time":  # recorded only where it is not kept

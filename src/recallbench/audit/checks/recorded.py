@@ -98,8 +98,10 @@ def _embedder(subject: AuditSubject) -> Iterator[str]:
     registered = subject.corpus.embedder if subject.corpus.name in subject.rules.corpora else ""
     if stated.canonical != registered:
         yield f"{stated.canonical or 'none'} as canonical embedder, the protocol has {registered}"
-    asked = recorded_options(subject).get("max_tokens")
-    yield from encoder_contradictions(stated.name, stated.fingerprint, form_of(stated.name), asked)
+    asked = recorded_options(subject)
+    yield from encoder_contradictions(
+        stated.name, stated.fingerprint, form_of(stated.name), asked.get("max_tokens"), asked.get("dtype")
+    )
 
 
 def _strings(subject: AuditSubject) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -171,10 +172,16 @@ def _made_on_nodes(
     progress: Progress,
 ) -> dict[Path, Audit | RecallBenchError]:
     """Return what nodes of a cluster say of the folders of this tool; nothing where all is done in this process."""
+    if not engine.on_nodes:
+        return {}
     from recallbench.foreign.layouts.registry import find_layout
 
-    own = {folder: folder.resolve() for folder in folders if folder.is_dir() and find_layout(folder) is None}
-    if not engine.on_nodes or not own:
+    own: dict[Path, Path] = {}
+    for folder in folders:
+        with suppress(OSError):  # a name that can't be one: told when its turn comes
+            if folder.is_dir() and find_layout(folder) is None:
+                own[folder] = folder.resolve()
+    if not own:
         return {}
     from recallbench.audit.on_nodes import AuditJob, audit_on_nodes
 

@@ -13,6 +13,7 @@ import click
 
 from recallbench.cli import options
 from recallbench.cli.command import EPILOG, PATH, argument, command, is_given, option, typed
+from recallbench.cli.engine_options import ENGINE
 from recallbench.cli.measure.scoring_options import MATCHING, TABLE, of_files
 from recallbench.corpora.labelled_sets import options as labelled_options
 from recallbench.errors import UsageError
@@ -55,6 +56,7 @@ OF_BOTH = (*OF_TABLES, *OF_MATCHING, "compare", "format", "plot", "keep_going", 
     options.DEPTH,
     options.SCOPE,
     options.CONTROLS,
+    *ENGINE,
     *options.RESULT,
     options.LABELS,
     options.REQUIRE_QUIET,

@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recallbench.cli import options
+from recallbench.cli import encoder_options, options
 from recallbench.cli.command import EPILOG, PATH, command, option
 from recallbench.cli.engine_options import ENGINE
 from recallbench.cli.printing import show as print_matrix
@@ -40,7 +40,7 @@ EXAMPLES = (
     option("show", "Print a matrix that was measured, from its folder, and measure nothing.", type=PATH),
     *options.OWN_DATA,
     DSN,
-    options.BACKEND,
+    encoder_options.BACKEND,
     *options.of_stores(),
     *options.CORPUS,
     *ENGINE,

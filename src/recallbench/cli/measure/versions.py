@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from recallbench.cli import options
+from recallbench.cli import encoder_options, options
 from recallbench.cli.command import EPILOG, argument, command, option
 from recallbench.cli.printing import show
 from recallbench.cli.server_option import server_option
@@ -17,9 +17,9 @@ from recallbench.reports.printing.printed import Format
     option("corpus", "A single one: locomo, longmemeval, realtalk, realmem, …"),
     option("store", "The memory under test; pgmnemo is the one with versions."),
     server_option("A server where databases may be created [default: $PGMNEMO_DSN]."),
-    options.EMBEDDER,
-    options.MAX_TOKENS,
-    options.BACKEND,
+    encoder_options.EMBEDDER,
+    encoder_options.MAX_TOKENS,
+    encoder_options.BACKEND,
     *options.of_stores("pgmnemo"),
     *options.OWN_CORPUS,
     options.LIMIT,

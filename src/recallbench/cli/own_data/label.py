@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recallbench.cli import options
+from recallbench.cli import encoder_options, options
 from recallbench.cli.command import PATH, Whole, argument, command, flag, former, option, typed
 from recallbench.cli.printing import show
 from recallbench.cli.server_option import DSN
@@ -48,9 +48,9 @@ KEYS = (
     former("k", "proposals", type=Whole(1, DEEPEST)),
     option("store", "The store that puts documents forward.", default="bm25"),
     DSN,
-    options.EMBEDDER,
-    options.MAX_TOKENS,
-    options.BACKEND,
+    encoder_options.EMBEDDER,
+    encoder_options.MAX_TOKENS,
+    encoder_options.BACKEND,
     *options.of_stores(),
     *options.GENERAL,
     epilog=f"Keys: {KEYS}. On a terminal a key needs no Enter. Stop and go on at any time: the labels of a query that "

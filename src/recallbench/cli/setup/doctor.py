@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from recallbench.cli import options
+from recallbench.cli import encoder_options, options
 from recallbench.cli.command import EPILOG, argument, command
 from recallbench.cli.printing import show
 from recallbench.cli.server_option import DSN
@@ -20,8 +20,8 @@ AT_ONCE = "recallbench run canary-locomo --store bm25, which needs none of it"
     options.VERSION,
     options.STORE,
     DSN,
-    options.EMBEDDER,
-    options.MAX_TOKENS,
+    encoder_options.EMBEDDER,
+    encoder_options.MAX_TOKENS,
     *options.of_stores(),
     options.CORPUS_FILE,
     options.CACHE_DIR,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from recallbench.cli import options
+from recallbench.cli import encoder_options, options
 from recallbench.cli.command import EPILOG, PATH, argument, choice, command, option
 from recallbench.cli.printing import show
 from recallbench.corpora.labelled_sets import options as labelled_options
@@ -54,9 +54,9 @@ CHECKING = (
         "--corpus-shape.",
         required=False,
     ),
-    options.EMBEDDER,
-    options.MAX_TOKENS,
-    options.BACKEND,
+    encoder_options.EMBEDDER,
+    encoder_options.MAX_TOKENS,
+    encoder_options.BACKEND,
     *options.of_corpus(*matching_options.OPTIONS, *labelled_options.OPTIONS),
     options.RANDOM_MATCHES,
     *options.OWN_CORPUS,

@@ -23,9 +23,11 @@ from recallbench.embedding.engines.probe import (
     store_probe,
 )
 from recallbench.embedding.engines.proof import (
+    NEAR,
     OPENVINO,
     PROOF_TEXTS,
     Proof,
+    agreement_note,
     compare_engines,
     engine_name,
     failure_note,
@@ -33,7 +35,7 @@ from recallbench.embedding.engines.proof import (
     store_proof,
 )
 from recallbench.embedding.engines.setting import WHOLE_BATCHES, Setting, settings_to_try
-from recallbench.embedding.fingerprint import engine_facts
+from recallbench.embedding.fingerprint import dtype_of, engine_facts
 from recallbench.embedding.loaded_weights import GraphWeights, LoadedWeights, kind_of_weights, load_weights
 from recallbench.embedding.memo import Memo
 from recallbench.embedding.openvino_engine import OpenvinoUnusable
@@ -42,7 +44,7 @@ from recallbench.embedding.stopwatch import Stopwatch
 from recallbench.embedding.tokens import TokenIds
 from recallbench.embedding.torch_engine import Engine, EngineUnusable, available_device, pad_batch
 from recallbench.embedding.weights import FileResolver
-from recallbench.errors import Blocked
+from recallbench.errors import Blocked, RecallBenchError
 from recallbench.extras import install_command
 
 GRAPHS = GraphWeights.reference_name
@@ -93,6 +95,8 @@ class EngineChoice:
         """Whether OpenVINO was compared with the other engine: in this run, in an earlier one, or not at all."""
         if not self._proofs:
             return "not needed"
+        if all(proof.measured for proof in self._proofs.values()):
+            return "measured"
         if not all(proof.equal for proof in self._proofs.values()):
             return "failed"
         return "equal" if self._proven_now else "cached"
@@ -106,6 +110,16 @@ class EngineChoice:
     def proof_texts(self) -> int:
         """The number of texts on which each set of weights was compared."""
         return min((proof.texts for proof in self._proofs.values()), default=0)
+
+    def settle(self) -> Setting:
+        """Return the setting, found by the probe of this machine where none is known yet."""
+        if self._setting is None and self.backend != self._plain:
+            self._probe(self.backend)
+        return self._setting or WHOLE_BATCHES
+
+    def take(self, setting: Setting) -> None:
+        """Use the setting of somebody whose vectors stand beside those of this one; before anything is loaded."""
+        self._setting = setting
 
     def needs_texts(self) -> bool:
         """Whether a proof would be made on the texts of the corpus, which are to be collected until then."""
@@ -125,8 +139,9 @@ class EngineChoice:
         for side in self._sides:
             if self._is_proof_due(side, len(texts)):
                 self._prove(side, sorted(tokenise(texts, side), key=len, reverse=True))
-            elif self.backend != self._plain and (proof := self._known_proof(side)):
+            elif (self.backend != self._plain or self._spec.reduced) and (proof := self._known_proof(side)):
                 self._proofs[side] = proof
+        self._notes_on_agreement()
         self._loaded.clear()
         if self._side(role) not in self._engines:
             self._load(self._side(role))
@@ -203,6 +218,15 @@ class EngineChoice:
         facts = {**engine_facts(self._spec, self._hashes, side), "window": str(self._spec.max_tokens)}
         return facts if self._reference != GRAPHS else {**facts, GRAPHS: machine.version_of(GRAPHS)}
 
+    def _notes_on_agreement(self) -> None:
+        """Tell how far fewer bits are from all, in place of what was told of fewer texts."""
+        measured = [proof for proof in self._proofs.values() if proof.measured]
+        if measured:
+            dtype = dtype_of("", {"dtype": self._spec.dtype})
+            self.notes = [note for note in self.notes if not note.startswith(f"{dtype} departs")]
+            worst = min(measured, key=lambda proof: proof.worst_cosine or 0.0)
+            self.notes.append(agreement_note(worst, dtype, self.backend))
+
     def _side(self, role: Role) -> Role:
         return role if role in self._sides else "passage"
 
@@ -223,7 +247,7 @@ class EngineChoice:
 
     def _is_proof_due(self, side: Role, texts: int) -> bool:
         """A proof on fewer texts than are at hand now is made again."""
-        if self.backend == self._plain:
+        if self.backend == self._plain and not self._spec.reduced:
             return False
         proof = self._known_proof(side)
         return proof is None or not proof.equal or proof.texts < texts
@@ -234,14 +258,27 @@ class EngineChoice:
             weights = self._load(side)
             engine, pad_id = self._engines[side]
             batches = [pad_batch(rows[start : start + size], pad_id) for start in range(0, len(rows), size)]
+            reduced = self._spec.reduced
+            reference = (
+                _open(weights.in_full(), self.backend, self._setting or WHOLE_BATCHES)
+                if reduced
+                else weights.reference()
+            )
             stage = f"proving {engine_name(self.backend)} equal to {self._reference}"
             with self._progress.stage(stage, len(rows), "texts") as advance, self._stopwatch.part("proof"):
-                proof = compare_engines(engine, weights.reference(), batches, advance)
+                proof = compare_engines(engine, reference, batches, advance, measured=reduced)
         except EngineUnusable as error:
             proof = Proof(False, None, 0, error.found)
         store_proof(self._memo, self._facts(side), proof, self.backend)
         self._proofs[side] = proof
         self._proven_now = True
+        if not proof.equal and self.backend == self._plain:
+            raise RecallBenchError(
+                f"{self._spec.title} can't be computed in {self._spec.dtype} on this machine",
+                expected=f"a cosine of at least {NEAR} with its vectors in full",
+                found=proof.fault or f"{proof.worst_cosine:.4f} at worst",
+                remedy="leave out --dtype",
+            )
         if not proof.equal:
             self._fall_back(failure_note(proof, self._reference, self.backend))
 

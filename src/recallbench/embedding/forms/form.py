@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from recallbench.embedding.memo import Memo
-from recallbench.embedding.options import Backend
+from recallbench.embedding.options import Backend, Dtype
 from recallbench.embedding.text_encoder import TextEncoder
 from recallbench.progress import Progress
 
@@ -25,6 +25,8 @@ class EncoderRequest:
     backend: Backend = "auto"
     max_tokens: int | None = None
     """The user's own length."""
+    dtype: Dtype = "fp32"
+    """What it computes in."""
 
     @property
     def memo(self) -> Memo:
@@ -53,5 +55,7 @@ class EncoderForm:
     """Pattern of each fact that its fingerprint always has, for an audit."""
     further: Mapping[str, str]
     """Pattern of facts that it may have besides, by a pattern of their name."""
+    takes_dtype: bool = False
+    """Whether an engine here may run it in fewer bits."""
     takes_length: bool = False
     """Whether its user may set how much of a text it reads."""

@@ -165,4 +165,5 @@ HUB = EncoderForm(
     facts=model_facts(rf"hub:{_REPO}@[0-9a-f]{{40}}", rf"{_REPO}@[0-9a-f]{{40}}", "yes: .+"),
     further=FURTHER,
     takes_length=True,
+    takes_dtype=True,
 )

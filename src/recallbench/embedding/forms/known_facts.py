@@ -17,11 +17,11 @@ _ABSENT = "\0"
 
 
 def contradictions(
-    name: str, fingerprint: Mapping[str, str], form: EncoderForm | None, max_tokens: object = None
+    name: str, fingerprint: Mapping[str, str], form: EncoderForm | None, max_tokens: object = None, dtype: object = None
 ) -> Iterator[str]:
     """Yield what a fingerprint states otherwise than the encoder of this name, whose form that is, ever does.
 
-    `max_tokens` is the length that was asked for.
+    `max_tokens` is the length that was asked for, `dtype` the numbers.
     """
     if name == HashEmbedder.name:
         expected: Mapping[str, str] = HashEmbedder().fingerprint
@@ -30,6 +30,8 @@ def contradictions(
         spec = ENCODERS[name]
         if isinstance(max_tokens, int) and 0 < max_tokens <= spec.most_tokens:
             spec = spec.with_length(max_tokens)
+        if dtype in ("bf16", "int8") and spec.kind == "transformer":
+            spec = spec.with_dtype("bf16" if dtype == "bf16" else "int8")
         pinned = {file: pin for file, pin in pinned_hashes(spec).items() if pin and file in fingerprint}
         expected = {**source_facts(spec), **treatment_facts(spec), **pinned}
         optional = {"backend", FIRST_USE, *pinned_hashes(spec)}

@@ -12,6 +12,7 @@ FURTHER: Mapping[str, str] = {
     FIRST_USE: ".+",
     "max_tokens": "[0-9]+",
     "modules": ".+",
+    "batch": "1 text, without padding",
     "roles": TOLD_APART,
 }
 
@@ -26,7 +27,7 @@ def model_facts(name: str, source: str, pinned: str) -> dict[str, str]:
         "pooling": r"[\w+]+",
         "normalisation": "L2|none",
         "batch_size": "[0-9]+",
-        "dtype": "float32",
+        "dtype": "float32|bfloat16|int8",
         "passage_prefix": ".*",
         "query_prefix": ".*",
         "native_dims": "[0-9]+",

@@ -47,10 +47,17 @@ def open_model(source: ModelSource, request: EncoderRequest) -> TextEncoder[Any]
     require("embed", f"embedding with {source.name}")
     settings = read_model_settings(source)
     _refuse_beyond_positions(request.max_tokens, settings)
+    if settings.special and request.dtype != "fp32":
+        raise UsageError(
+            f"{source.name} is run by sentence-transformers, in fp32 alone: {settings.special}",
+            expected="--dtype with a model whose vectors are pooled from its first or all tokens",
+            found=f"--dtype {request.dtype}",
+            remedy="leave out --dtype",
+        )
     if settings.special:
         return SentenceEncoder(source.name, source.files(source.everything(settings)), source.pinned, settings, request)
     return ModelEncoder(
-        _spec(source, settings, request.max_tokens or settings.max_tokens or 0),
+        _spec(source, settings, request.max_tokens or settings.max_tokens or 0).with_dtype(request.dtype),
         cache_dir=request.cache_dir,
         backend=request.backend,
         environ=request.environ,

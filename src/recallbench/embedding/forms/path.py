@@ -96,4 +96,5 @@ PATH = EncoderForm(
     facts=model_facts(r"path:[\w.+-]+", r"path:[\w.+-]+@unpinned", "no: .+"),
     further=FURTHER,
     takes_length=True,
+    takes_dtype=True,
 )

@@ -11,6 +11,8 @@ from recallbench.cluster.job import Share
 from recallbench.cluster.worker import cores_here
 from recallbench.embedding.embedder import Matrix
 from recallbench.embedding.encoders import Role
+from recallbench.embedding.engines.setting import Setting
+from recallbench.embedding.model_encoder import ModelEncoder
 from recallbench.embedding.openvino_engine import openvino_core
 from recallbench.embedding.options import Backend
 from recallbench.embedding.text_encoder import TextEncoder
@@ -44,6 +46,8 @@ class EncodingJob:
     """What runs it, and where: `runtime/device`."""
     proof_texts: tuple[str, ...]
     """Texts on which a processor that was not asked before proves its fast engine."""
+    setting: Setting | None = None
+    """How the engine is given texts: as in the process that asks, so that vectors have the same last digits."""
 
     @property
     def share(self) -> Share:
@@ -57,6 +61,8 @@ class EncodingJob:
         if runtime == "openvino" and cores < cores_here():
             openvino_core().set_property("CPU", {"INFERENCE_NUM_THREADS": cores})
         encoder = self.open_encoder(backend, environ)
+        if self.setting is not None and isinstance(encoder, ModelEncoder):
+            encoder.take_setting(self.setting)
         for role in ROLES:
             encoder.prepare(role, self.proof_texts)
         return OpenedEncoding(encoder)

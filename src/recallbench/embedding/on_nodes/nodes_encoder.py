@@ -11,6 +11,7 @@ from recallbench.cluster.crew import Crew
 from recallbench.cluster.engine import Engine
 from recallbench.embedding.embedder import Matrix, ProofStatus
 from recallbench.embedding.encoders import Role
+from recallbench.embedding.model_encoder import ModelEncoder
 from recallbench.embedding.on_nodes.encoding_job import (
     COMPUTATION,
     EncodingItem,
@@ -118,7 +119,9 @@ class NodesEncoder(TextEncoder[TokenIds]):
 
     def _open_crew(self) -> Crew:
         if self._crew is None:
-            job = EncodingJob(self._open_encoder, self.backend, tuple(self._proof_texts))
+            here = self._here
+            setting = here.setting if isinstance(here, ModelEncoder) and self.backend == here.backend else None
+            job = EncodingJob(self._open_encoder, self.backend, tuple(self._proof_texts), setting)
             expected = {**deciding_facts(self._here), "backend": self.backend}
             with self.stopwatch.part("load"):
                 self._crew = Crew(self._connected(), job, expected, f"embedding with {self.name}", self.progress)
