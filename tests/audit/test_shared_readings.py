@@ -38,7 +38,7 @@ def test_a_control_run_of_the_same_bytes_is_read_once(
     other = Path(shutil.copytree(measured, tmp_path / "other"))
     shared = SharedReadings()
     first = subject(measured, shared).control
-    monkeypatch.setattr(subjects, "read_run", lambda *_, **__: pytest.fail("it was read again"))
+    monkeypatch.setattr(subjects, "read_kept_run", lambda *_, **__: pytest.fail("it was read again"))
     assert subject(other, shared).control is first
 
 
@@ -54,4 +54,4 @@ def test_a_control_run_that_changes_while_it_is_read_is_refused_and_given_to_nob
         meanwhile.setattr(subjects, "sha256_of", lambda _: genuine)  # the bytes before they were swapped
         with pytest.raises(InputError, match="changed while it was read"):
             _ = subject(swapped, shared).control
-    assert subject(measured, shared).control == subjects.read_run(measured / CONTROL_RUN)
+    assert subject(measured, shared).control == subjects.read_kept_run(measured / CONTROL_RUN)

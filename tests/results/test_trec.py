@@ -7,7 +7,7 @@ import pytest
 import pytrec_eval
 
 from recallbench.errors import InputError
-from recallbench.results.trec import in_order_of, read_qrels, read_run
+from recallbench.results.trec import in_order_of, read_kept_run, read_qrels, read_run
 
 
 def test_a_run_is_read_by_score_then_by_stated_rank(tmp_path: Path) -> None:
@@ -79,3 +79,26 @@ def test_the_rule_is_that_of_pytrec_eval_wherever_scores_are_tied(seed: int) -> 
         # 1 / rank tells the rank of the only relevant document.
         evaluator = pytrec_eval.RelevanceEvaluator({"q": {id: 1}}, {"recip_rank"})
         assert evaluator.evaluate({"q": run})["q"]["recip_rank"] == pytest.approx(1 / (ours.index(id) + 1))
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4), (0, 3, 1, 4, 2)], ids=["by question", "mixed"])
+def test_a_run_that_is_kept_says_the_same_whatever_the_order_of_its_lines(
+    order: tuple[int, ...], tmp_path: Path
+) -> None:
+    lines = ["a Q0 x 1 0.5 t", "a Q0 y 2 0.5 t", "a Q0 z 3 2.25 t", "b Q0 x 1 -1 t", "b Q0 w 2 -0.5 t"]
+    path = tmp_path / "run.trec"
+    path.write_text("".join(f"{lines[number]}\n" for number in order))
+    kept = read_kept_run(path)
+    assert kept == read_run(path)
+    assert {question: list(hits) for question, hits in kept.items()} == {
+        "a": [("z", 2.25), ("x", 0.5), ("y", 0.5)],
+        "b": [("w", -0.5), ("x", -1.0)],
+    }
+    assert (kept["a"][1], kept["b"][1:], len(kept["a"])) == (("x", 0.5), [("x", -1.0)], 3)
+
+
+def test_a_document_that_comes_again_after_other_questions_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.trec"
+    path.write_text("a Q0 x 1 0.5 t\nb Q0 x 1 0.5 t\na Q0 x 2 0.25 t\n")
+    with pytest.raises(InputError, match="line 3"):
+        read_run(path)

@@ -55,6 +55,11 @@ class KeptHits(Sequence[tuple[str, float]]):
     def __getitem__(self, place: int | slice) -> tuple[str, float] | list[tuple[str, float]]:
         return list(self)[place]
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
 
 class _Lines:
     """The lines of one question; once another one's follow, they are kept in little memory."""
