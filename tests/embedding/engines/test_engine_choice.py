@@ -196,7 +196,7 @@ def scripted_proofs(patched: pytest.MonkeyPatch, *outcomes: bool) -> list[bool]:
     """Give the next comparisons these outcomes; return the list of outcomes not used yet."""
     left = list(outcomes)
 
-    def outcome(fast: Engine, reference: Engine, batches: Sequence[Batch], advance: Any) -> Proof:
+    def outcome(fast: Engine, reference: Engine, batches: Sequence[Batch], advance: Any, *, measured: bool) -> Proof:
         return Proof(left.pop(0), 0.5, sum(len(batch.ids) for batch in batches))
 
     patched.setattr(engine_choice, "compare_engines", outcome)
