@@ -118,9 +118,9 @@ HELD_TO_NOTHING = {
 DECIDES_NOTHING = frozenset(
     {"corpus-file", "out", "folder", "cache-dir", "quiet", "config", "require-verified", "dry-run", "strict"}
     | {"resume", "json", "verdict", "k", "by", "format", "ks", "plot", "compare", "stale-after"}
-    | {"precision", "ndcg", "percentiles", "allow-random-matches", "require-quiet"}
+    | {"precision", "ndcg", "percentiles", "allow-random-matches", "require-quiet", "engine", "ray-address"}
 )
-"""Options of where files lie, of what is shown, and of what is let pass."""
+"""Options of where files lie, of where is computed, of what is shown, and of what is let pass."""
 IN_THE_NAME = frozenset(
     {"match", "match-threshold", "match-chunk", "match-embedder", "match-cosine", "split", "qrels-revision", "pin"}
     | {"corpus-shape", "name"}
