@@ -1,11 +1,11 @@
 """How much of this machine's fp32 matrix peak embedding reaches, for three shapes of encoders at 512 tokens.
 
-The peak is measured in the same run, by turns with the encoders: the best product of two square matrices by torch or
-OpenVINO, whichever is larger. The weights are random: they take no less time than real ones. `before` is whole batches
-on one graph for all lengths, as releases before settings were probed ran them; the fastest setting leads its
-row. The profile says where its time goes.
-Run: python benchmarks/performance/peak.py [CORES]    (on one core the clock is the process's own, which other
-programs disturb least)
+The peak is measured in the same run, by turns with the encoders and alone: the best product of two square matrices by
+torch or OpenVINO, the largest of all. The weights are random: they take no less time than real ones. `before` is
+whole batches on one graph for all lengths, as releases before settings were probed ran them; the fastest setting leads
+its row. The profile says where its time goes.
+Run: python benchmarks/performance/peak.py [CORES [SHAPE...]]    (on one core the clock is the process's own, which
+other programs disturb least)
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -54,12 +54,43 @@ SHAPES: Mapping[str, Shape] = {
 }
 
 
+class Speeds(NamedTuple):
+    """GFLOP/s of an encoder by setting, and those of the products that ran by turns with it."""
+
+    encoder: Mapping[str, float]
+    products: Mapping[str, float]
+    fastest: Setting
+    texts_a_second: float
+    profile: str
+
+
 def rows(names: tuple[str, ...] = tuple(SHAPES)) -> list[Row]:
     """Return the shares of each shape, with the profile of what is left."""
-    return [row for name in names for row in _shares(name, SHAPES[name])]
+    speeds = {name: _speeds(SHAPES[name]) for name in names}
+    products = {name: (run, 2.0 * size**3) for name, size, run in _products()}
+    alone = _least_seconds({name: run for name, (run, _) in products.items()})
+    reached = [(operations / alone[name] / 1e9, name) for name, (_, operations) in products.items()]
+    reached += [(speed, name) for each in speeds.values() for name, speed in each.products.items()]
+    peak, product = max(reached)
+    return [row for name, each in speeds.items() for row in _shares(name, each, peak, product)]
 
 
-def _shares(name: str, shape: Shape) -> list[Row]:
+def _shares(name: str, speeds: Speeds, peak: float, product: str) -> list[Row]:
+    share = {words: speed / peak for words, speed in speeds.encoder.items()}
+    now = speeds.fastest.words
+    told = ", ".join(f"{words} {share[words]:.2f}" for words in share if words != now)
+    return [
+        Row(
+            f"{name} at {TOKENS} tokens, {now}, of the fp32 matrix peak",
+            f"{WANTED} of {peak:.0f} GFLOP/s ({product}; cores: {cores()})",
+            f"{share[now]:.2f} ({told}; {speeds.texts_a_second:.1f} texts/s)",
+            share[now] >= WANTED,
+        ),
+        Row(f"{name}: where the time goes", "", speeds.profile, True),
+    ]
+
+
+def _speeds(shape: Shape) -> Speeds:
     module = _module(shape)
     graph = converted(module)
     batch = Batch(np.full((shape.texts, TOKENS), 5, np.int64), np.ones((shape.texts, TOKENS), np.int64))
@@ -68,33 +99,32 @@ def _shares(name: str, shape: Shape) -> list[Row]:
     # The tool makes no second graph of an encoder that is slow.
     quick = len(workload(first, TOKENS).ids) > FEWEST
     tried += [tried[-1]._replace(fixed=True)] * quick
-    torch_engine = TorchEngine(module)
     engines = {setting: OpenvinoEngine(graph, setting, TOKENS) for setting in tried}
     sides: dict[str, Callable[[], object]] = {
         "before": partial(first, batch),
-        "torch": partial(torch_engine, batch),
+        "torch": partial(TorchEngine(module), batch),
         **{setting.words: partial(engine, batch) for setting, engine in engines.items()},
     }
     operations = dict.fromkeys(sides, shape.operations(shape.texts, TOKENS))
-    for size in SIZES:
-        for runtime, product in (("torch", _torch_product), ("OpenVINO", _openvino_product)):
-            sides[f"peak {runtime} {size}"] = product(size)
-            operations[f"peak {runtime} {size}"] = 2.0 * size**3
+    encoder = list(sides)
+    for name, size, product in _products():
+        sides[name], operations[name] = product, 2.0 * size**3
     least = _least_seconds(sides)
     speed = {side: operations[side] / least[side] / 1e9 for side in sides}
-    peak = max((side for side in sides if side.startswith("peak")), key=speed.__getitem__)
-    share = {side: speed[side] / speed[peak] for side in sides if not side.startswith("peak")}
-    now = max(tried, key=lambda setting: share[setting.words])
-    told = ", ".join(f"{side} {share[side]:.2f}" for side in share if side != now.words)
-    return [
-        Row(
-            f"{name} at {TOKENS} tokens, {now.words}, of the fp32 matrix peak",
-            f"{WANTED} of {speed[peak]:.0f} GFLOP/s ({peak.removeprefix('peak ')}; cores: {cores()})",
-            f"{share[now.words]:.2f} ({told}; {shape.texts / least[now.words]:.1f} texts/s)",
-            share[now.words] >= WANTED,
-        ),
-        Row(f"{name}: where the time goes", "", _profile(graph, now), True),
-    ]
+    now = min(tried, key=lambda setting: least[setting.words])
+    return Speeds(
+        {side: speed[side] for side in encoder},
+        {side: speed[side] for side in sides if side not in encoder},
+        now,
+        shape.texts / least[now.words],
+        _profile(graph, now),
+    )
+
+
+def _products() -> Iterator[tuple[str, int, Callable[[], object]]]:
+    for size in SIZES:
+        yield f"torch {size}", size, _torch_product(size)
+        yield f"OpenVINO {size}", size, _openvino_product(size)
 
 
 def _least_seconds(sides: Mapping[str, Callable[[], object]]) -> dict[str, float]:
