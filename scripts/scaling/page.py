@@ -69,8 +69,8 @@ def measured(runs: Sequence[Run]) -> str:
             row("HNSW, GB", lambda run: _short(run["hnsw_bytes"] / 1e9)),
             row("exact scoped question, many in a statement, ms", lambda run: _short(run["exact_block_ms"])),
             row("the same, one by one, ms", lambda run: _short(run["exact_single_ms"])),
-            row("the same in this process, the floor, ms", lambda run: _short(run["floor_ms"])),
-            row("exact: share of the floor's ten", lambda run: f"{run['exact_recall']:.3f}"),
+            row("the same in this process, without a server, ms", lambda run: _short(run["floor_ms"])),
+            row("exact: share of the ten that this process finds", lambda run: f"{run['exact_recall']:.3f}"),
         ],
     )
 
@@ -132,7 +132,7 @@ def stated(smaller: Constants, every: Constants, server: Server) -> str:
             row("a row beside its text, bytes", lambda of: f"{of.vector_bytes:,.0f}"),
             row("btree and HNSW, bytes a segment", lambda of: f"{of.btree_bytes:,.0f} and {of.hnsw_bytes:,.0f}"),
             row("an exact question, µs for each segment of its scope", lambda of: f"{of.compare_ms * 1000:.1f}"),
-            row("the largest scope that is compared in time", lambda of: f"{_reach(of, server):,}"),
+            row("the largest scope that is compared in time, in memory", lambda of: f"{_reach(of, server):,}"),
             row("building, µs for segments x ln(segments)", lambda of: f"{of.build_s * 1e6:.1f}"),
             row("memory of a build, bytes a segment", lambda of: f"{of.graph_bytes:,.0f}"),
             row("building, for what outgrows its memory", lambda of: f"{of.outgrown:.1f} times that"),
@@ -159,7 +159,7 @@ def designs(works: Iterable[Workload], of: Constants, server: Server) -> str:
         "design",
         "servers",
         "load and build, h",
-        "memory, GB each",
+        "memory that holds it all, GB each",
         "disk, GB each",
         "a question, ms",
         "a month",

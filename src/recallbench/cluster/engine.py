@@ -10,12 +10,11 @@ from recallbench.errors import UsageError
 EngineName = Literal["in-process", "ray"]
 IN_PROCESS: EngineName = "in-process"
 ENGINE_HELP = (
-    "Where the work is done: in this process, or by the workers of a Ray cluster, whose results go into the same "
-    "folders (extra: ray)."
+    "What does the work: this process, or the workers of a Ray cluster (extra: ray); results go into the same folders."
 )
 ADDRESS_HELP = (
-    "A Ray cluster that stands, as HOST:PORT; this machine is one of its nodes [default: one of this machine's cores, "
-    "for this command alone]."
+    "A Ray cluster that is already running, as HOST:PORT, with --engine ray; this machine must be one of its nodes "
+    "[default: start one on all cores of this machine, for this command alone]."
 )
 
 
