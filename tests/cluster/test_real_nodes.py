@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -32,7 +33,7 @@ from recallbench.cluster.job import Done, Failed
 from recallbench.corpora.canary import FOLDER
 from recallbench.embedding.forms.form import EncoderRequest
 from recallbench.embedding.on_nodes.encoding_job import EncodingJob, deciding_facts
-from recallbench.embedding.registry import open_on_node, open_text_encoder
+from recallbench.embedding.registry import open_embedder, open_on_node, open_text_encoder
 from recallbench.errors import Blocked, InputError, RecallBenchError
 from recallbench.progress import Silent
 from recorded_progress import RecordedProgress
@@ -262,6 +263,24 @@ def test_nodes_without_the_corpus_are_refused_by_name(nodes: Nodes, tmp_path: Pa
     assert "corpus locomo not here" in refused.stderr
     assert "without --engine ray the same command does all in this process" in refused.stderr
     assert not any(tmp_path.glob("out/*/*"))
+
+
+def test_a_proof_that_was_made_before_is_in_the_account_of_the_nodes(nodes: Nodes, tmp_path: Path) -> None:
+    texts = [f"{'a word ' * number}and an end" for number in range(40)]
+    with closing(open_embedder("minilm", cache_dir=tmp_path / "cache", backend="openvino", max_tokens=64)) as embedder:
+        embedder.ensure(texts, "passage")
+        assert embedder.report().proof == "equal"
+    words = ("run", "canary-locomo", "--store", "exact", "--embedder", "minilm", "--max-tokens", "64")
+    of_nodes = ("--backend", "openvino", "--engine", "ray", "--ray-address", nodes.address)
+    run = recallbench(
+        *words, *of_nodes, "--cache-dir", "cache", "--folder", "result", cwd=tmp_path, env=nodes.variables
+    )
+    assert run.returncode == 0
+    told = environment_of(tmp_path / "result")["embedding"]
+    assert (told["backend"], told["proof"], told["proof_texts"]) == ("openvino/cpu", "cached", 32)
+    assert told["worst_cosine"] > 0.9999
+    assert told["computed"] > 0
+    assert "  fail " not in recallbench("audit", "result", cwd=tmp_path).stdout
 
 
 class FirstNode(RayCluster):

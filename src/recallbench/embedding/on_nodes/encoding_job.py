@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple, cast, get_args
 
 from recallbench.cluster.job import Share
 from recallbench.cluster.worker import cores_here
-from recallbench.embedding.embedder import Matrix
+from recallbench.embedding.embedder import Matrix, ProofStatus
 from recallbench.embedding.encoders import Role
 from recallbench.embedding.engines.setting import Setting
 from recallbench.embedding.model_encoder import ModelEncoder
@@ -19,6 +20,7 @@ from recallbench.embedding.text_encoder import TextEncoder
 
 COMPUTATION = "computation"
 LIBRARIES = "computed with"
+PROOF = "proof"
 ROLES: tuple[Role, ...] = ("passage", "query")
 
 OpenEncoder = Callable[[Backend, Mapping[str, str]], TextEncoder[Any]]
@@ -30,6 +32,19 @@ class EncodingItem(NamedTuple):
 
     role: Role
     contents: Sequence[Any]
+
+
+class EngineProof(NamedTuple):
+    """How an engine was held to the reference on one processor."""
+
+    status: ProofStatus
+    worst_cosine: float | None
+    texts: int
+
+
+def proof_of(encoder: TextEncoder[Any]) -> EngineProof:
+    """Return the proof that an encoder relies on."""
+    return EngineProof(encoder.proof_status, encoder.worst_cosine, encoder.proof_texts)
 
 
 def deciding_facts(encoder: TextEncoder[Any]) -> dict[str, str]:
@@ -75,7 +90,12 @@ class OpenedEncoding:
         self._encoder = encoder
 
     def facts(self) -> Mapping[str, str]:
-        return {**deciding_facts(self._encoder), COMPUTATION: self._encoder.computation}
+        encoder = self._encoder
+        return {
+            **deciding_facts(encoder),
+            COMPUTATION: encoder.computation,
+            PROOF: json.dumps(proof_of(encoder)),
+        }
 
     def do(self, item: EncodingItem) -> Matrix:
         return self._encoder.embed(item.contents, item.role)

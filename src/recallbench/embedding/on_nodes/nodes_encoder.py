@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -14,10 +15,13 @@ from recallbench.embedding.encoders import Role
 from recallbench.embedding.model_encoder import ModelEncoder
 from recallbench.embedding.on_nodes.encoding_job import (
     COMPUTATION,
+    PROOF,
     EncodingItem,
     EncodingJob,
+    EngineProof,
     OpenEncoder,
     deciding_facts,
+    proof_of,
 )
 from recallbench.embedding.options import Backend
 from recallbench.embedding.spec_encoder import SpecEncoder
@@ -47,6 +51,8 @@ class NodesEncoder(TextEncoder[TokenIds]):
         self._crew: Crew | None = None
         self._proof_texts: Sequence[str] = ()
         self._computation = ""
+        self._stated: set[str] = set()
+        """The proofs that those who embedded rely on, as they stated them."""
         self._on_gpus: bool | None = None
 
     @property
@@ -81,15 +87,23 @@ class NodesEncoder(TextEncoder[TokenIds]):
 
     @property
     def proof_status(self) -> ProofStatus:
-        return self._here.proof_status
+        statuses = {proof.status for proof in self._proofs}
+        ranked: tuple[ProofStatus, ...] = ("failed", "measured", "equal", "cached")
+        return next((status for status in ranked if status in statuses), "not needed")
 
     @property
     def worst_cosine(self) -> float | None:
-        return self._here.worst_cosine
+        return min((proof.worst_cosine for proof in self._proofs if proof.worst_cosine is not None), default=None)
 
     @property
     def proof_texts(self) -> int:
-        return self._here.proof_texts
+        return min((proof.texts for proof in self._proofs), default=0)
+
+    @property
+    def _proofs(self) -> list[EngineProof]:
+        """The proofs that vectors rely on: that of this process, and those of the workers that embedded."""
+        proofs = [proof_of(self._here), *(EngineProof(*json.loads(stated)) for stated in self._stated)]
+        return [proof for proof in proofs if proof.status != "not needed"]
 
     def needs_texts(self) -> bool:
         return not self._has_gpus() and self._here.needs_texts()
@@ -111,6 +125,7 @@ class NodesEncoder(TextEncoder[TokenIds]):
         items = (EncodingItem(role, contents) for contents in batches)
         for vectors, facts in self._open_crew().in_order(items, _named):
             self._computation = facts[COMPUTATION]
+            self._stated.add(facts[PROOF])
             yield vectors
 
     def close(self) -> None:
