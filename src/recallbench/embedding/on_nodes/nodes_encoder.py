@@ -106,11 +106,13 @@ class NodesEncoder(TextEncoder[TokenIds]):
         return [proof for proof in proofs if proof.status != "not needed"]
 
     def needs_texts(self) -> bool:
-        return not self._has_gpus() and self._here.needs_texts()
+        # Whatever was proven here: a node that was never asked before has to make the proof for itself.
+        plain = f"{self._here.backends[-1]}/cpu" if self._here.backends else self.backend
+        return self._crew is None and (self.backend != plain or self._here.spec.reduced)
 
     def prepare(self, role: Role, texts: Sequence[str]) -> None:
         # A proof is made here, where its outcome decides the fingerprint, and again on each other processor.
-        if self.needs_texts():
+        if not self._has_gpus() and self._here.needs_texts():
             self._here.prepare(role, texts)
         self._proof_texts = texts
         self._open_crew()
