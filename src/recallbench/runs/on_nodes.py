@@ -25,6 +25,8 @@ from recallbench.results.folder import staged
 from recallbench.runs.options import Options
 from recallbench.runs.plan import Plan, plan_run
 from recallbench.runs.run import run
+from recallbench.stores.postgres.postgres import redacted
+from recallbench.stores.registry import DSN_VARIABLE, store_class, store_status
 
 OWN_FOLDER = Path()
 """In place of a cache folder: that of the node."""
@@ -32,13 +34,13 @@ SEED = "PYTHONHASHSEED"
 
 
 def sent(options: Options) -> Options:
-    """Return options as a node is sent them: without what is of this machine alone."""
+    """Return options as a node is sent them: without what is of this machine alone, but with the server it names."""
     cache_dir = options.cache_dir.resolve()
     usual = default_cache_dir(options.environ).resolve()
     return replace(
         options,
         engine=Engine("ray", at_work=True),
-        environ={},
+        environ={DSN_VARIABLE: options.environ.get(DSN_VARIABLE, "")},
         cache_dir=OWN_FOLDER if cache_dir == usual else cache_dir,
         corpus_file=None if options.corpus_file is None else options.corpus_file.resolve(),
         command=tuple(sys.argv[1:]) if options.command is None else options.command,
@@ -46,17 +48,18 @@ def sent(options: Options) -> Options:
 
 
 def received(options: Options) -> Options:
-    """Return options that were sent here, with this node's own variables and folders."""
-    environ = dict(os.environ)
+    """Return options that were sent here, with this node's own folders and other variables."""
+    environ = {**os.environ, **options.environ}
     cache_dir = default_cache_dir(environ) if options.cache_dir == OWN_FOLDER else options.cache_dir
     return replace(options, environ=environ, cache_dir=cache_dir)
 
 
 def deciding_facts(plans: Sequence[Plan]) -> dict[str, str]:
-    """Return what decides the rankings of these plans: packages, files of corpora, encoders."""
+    """Return what decides the rankings of these plans: packages, files of corpora, stores, encoders."""
     facts = {**packages(), SEED: plans[0].options.environ.get(SEED) or "not set"}
     for plan in plans:
         facts[f"corpus {plan.corpus.name}"] = _file_of(plan)
+        facts[f"store {plan.store}"] = _servers_of(plan)
         if plan.embedder is not None and f"encoder {plan.embedder}" not in facts:
             with plan.open_embedder(Silent(), packs=False) as embedder:
                 assert embedder is not None  # a plan with an encoder has one
@@ -72,6 +75,15 @@ def _file_of(plan: Plan) -> str:
         return f"not here ({error.problem})"
 
 
+def _servers_of(plan: Plan) -> str:
+    if not plan.servers or store_class(plan.address).servers == "none":
+        return "without a server"
+    status = store_status(plan.address, plan.servers, plan.options.environ, plan.options.store_options)
+    if not status.ready:
+        return f"not here ({status.detail})"
+    return ", ".join([*map(redacted, plan.servers), *status.decides])
+
+
 def run_on_nodes(wanted: Mapping[Path, Options], progress: Progress, today: date) -> dict[Path, RecallBenchError]:
     """Make the runs of these options on the nodes of their engine, and put each result into its folder.
 
@@ -82,7 +94,7 @@ def run_on_nodes(wanted: Mapping[Path, Options], progress: Progress, today: date
     if not wanted:
         return failed
     runs = list(wanted.items())
-    of_each = {(each.corpus, each.embedder, each.max_tokens): each for _, each in runs}.values()
+    of_each = {(each.corpus, each.store, each.dsn, each.embedder, each.max_tokens): each for _, each in runs}.values()
     expected = deciding_facts([plan_run(replace(each, engine=HERE)) for each in of_each])
     job = RunJob(tuple(map(sent, of_each)), today)
     with ExitStack() as ending:
@@ -109,7 +121,7 @@ class RunJob:
     """Runs on corpora whose files a worker has."""
 
     options: tuple[Options, ...]
-    """One for each corpus and encoder, as they are sent."""
+    """One for each corpus, store and encoder, as they are sent."""
     today: date
 
     @property

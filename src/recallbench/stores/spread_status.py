@@ -16,7 +16,8 @@ def spread_status(statuses: Mapping[str, StoreStatus]) -> StoreStatus:
             return status._replace(detail=f"server {number} of {len(statuses)}: {detail}")
     refuse_unlike({shown: status.decides for shown, status in statuses.items()})
     details = "; ".join(status.detail for status in statuses.values())
-    return StoreStatus(True, f"{len(statuses)} servers, each haystack on one of them: {details}")
+    decides = next(iter(statuses.values())).decides
+    return StoreStatus(True, f"{len(statuses)} servers, each haystack on one of them: {details}", decides=decides)
 
 
 def refuse_unlike(stated: Mapping[str, Sequence[str]]) -> None:

@@ -1,0 +1,44 @@
+"""A node measures what the machine that sends it a run would: the same store, on the same server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recallbench.runs import on_nodes
+from recallbench.runs.on_nodes import deciding_facts, received, sent
+from recallbench.runs.options import Options
+from recallbench.runs.plan import plan_run
+from recallbench.stores.request import StoreStatus
+
+SERVER = "postgresql://me:secret@db.example:5432/bench"
+
+
+@pytest.mark.parametrize(
+    ("here", "servers"), [({"PGMNEMO_DSN": SERVER, "PYTHONHASHSEED": "7"}, (SERVER,)), ({"HOME": "/nowhere"}, ())]
+)
+def test_the_server_that_is_named_here_is_measured_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, here: dict[str, str], servers: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("PGMNEMO_DSN", "postgresql://another.example/bench")
+    monkeypatch.setenv("PYTHONHASHSEED", "42")
+    options = Options("canary-locomo", store="pgvector", embedder="hash", cache_dir=tmp_path, environ=here)
+    there = received(sent(options))
+    assert plan_run(there).servers == servers
+    assert there.environ["PYTHONHASHSEED"] == "42"
+
+
+def test_a_node_with_another_store_or_server_is_told_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def fact(store: str, status: StoreStatus, dsn: tuple[str, ...] = (SERVER,)) -> str:
+        monkeypatch.setattr(on_nodes, "store_status", lambda *_: status)
+        options = Options("canary-locomo", store=store, dsn=dsn, embedder="hash", cache_dir=tmp_path)
+        return deciding_facts([plan_run(options)])[f"store {store}"]
+
+    there = fact("pgvector", StoreStatus(True, "", decides=("PostgreSQL 16.4", "pgvector 0.8.0")))
+    assert "host=db.example port=5432" in there
+    assert "secret" not in there
+    assert there.endswith(", PostgreSQL 16.4, pgvector 0.8.0")
+    assert fact("pgvector", StoreStatus(False, "refuses the connection")) == "not here (refuses the connection)"
+    assert fact("pgvector", StoreStatus(True, ""), ()) == "without a server"
+    assert fact("exact", StoreStatus(True, "")) == "without a server"
