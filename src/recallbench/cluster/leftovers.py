@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Mapping
 from contextlib import suppress
@@ -11,6 +12,15 @@ from typing import Any
 
 PROCESSES = "processes"
 """The note of a cluster's folder that has them: when each began, by its number."""
+
+
+RAYS = re.compile(rb"ray::|[^\0]*-packages/ray/|[^\0]*\0(-\w+\0)*[^\0]*-packages/ray/")
+"""How the command of a process of Ray begins: its own name, its program, or what a Python runs."""
+
+
+def rays_descendants() -> dict[str, str]:
+    """Return those of `descendants` that are Ray's: servers and code of the user's own are left alone."""
+    return {number: start for number, start in descendants().items() if _is_rays(number)}
 
 
 def descendants() -> dict[str, str]:
@@ -26,13 +36,13 @@ def descendants() -> dict[str, str]:
 
 
 def end_leftovers(folder: Path, facts: Mapping[str, Any]) -> None:
-    """End the processes that a dead owner noted, those that still are what they were, and whoever writes in its folder.
+    """End the processes that a dead owner noted, those that still are what they were, and Ray's with files of it open.
 
     One that was killed while its cluster started has noted none, and Ray's agents outlive it by minutes.
     """
     noted = facts.get(PROCESSES)
     left = {number for number, start in noted.items() if _began(number) == start} if isinstance(noted, dict) else set()
-    for number in left | _writing_in(folder):
+    for number in left | {number for number in _writing_in(folder) if _is_rays(number)}:
         with suppress(OSError):
             os.kill(int(number), signal.SIGKILL)
 
@@ -52,6 +62,13 @@ def _writing_in(folder: Path) -> set[str]:
             ):
                 found.add(process.name)
     return found
+
+
+def _is_rays(number: str) -> bool:
+    try:
+        return RAYS.match(Path("/proc", number, "cmdline").read_bytes()) is not None
+    except OSError:
+        return False  # it ended meanwhile, or is somebody else's
 
 
 def _parent_and_start(number: str) -> tuple[str, str] | None:

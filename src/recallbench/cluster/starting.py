@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from recallbench.cluster.leftovers import PROCESSES, descendants, end_leftovers
+from recallbench.cluster.leftovers import PROCESSES, end_leftovers, rays_descendants
 from recallbench.cluster.surroundings import (
     BINDS_LOOPBACK,
     IN_PROCESS_INSTEAD,
@@ -48,7 +48,7 @@ def started() -> Iterator[Any]:
                 ray = _start(room.path)
             forget = on_forced_end(_end_processes)
             try:
-                room.note({PROCESSES: descendants()})
+                room.note({PROCESSES: rays_descendants()})
                 yield ray
             finally:
                 ray.shutdown()
