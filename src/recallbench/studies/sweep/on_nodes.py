@@ -69,21 +69,12 @@ class OpenedPoints:
         return self._facts
 
     def do(self, item: AskedPoint) -> PointOutcome:
-        outcome = self._known.get(item.address)
-        if outcome is None:
-            plan = replace(item.point.plan, options=received(item.point.plan.options))
-            (outcome,) = self._measuring.join([replace(item.point, plan=plan)])
-            if not outcome.failure and outcome.address != item.address:
-                raise RecallBenchError(
-                    f"{item.point.name} would be another system on a node than on this machine",
-                    expected=f"answers of {item.address[:12]}",
-                    found=outcome.address[:12],
-                    remedy="give the node the encoder, packages and stores of this machine",
-                )
-            self._known[item.address] = outcome
-            for other in list(self._known.values())[:-MOST_OPEN]:
-                self._measuring.end(other)
-        if item.answers is not None and outcome.answers is None:
+        if item.address not in self._known:
+            self._known[item.address] = self._joined(item)
+        outcome = self._known[item.address]
+        if item.answers is not None and _asked(item.answers) - _asked(outcome.answers):
+            # Another worker asked it meanwhile.
+            self._measuring.end(outcome)
             outcome.answers = item.answers
         self._measuring.ask(outcome, item.places)
         if item.last:
@@ -94,6 +85,24 @@ class OpenedPoints:
 
     def close(self) -> None:
         self._measuring.close()
+
+    def _joined(self, item: AskedPoint) -> PointOutcome:
+        plan = replace(item.point.plan, options=received(item.point.plan.options))
+        (outcome,) = self._measuring.join([replace(item.point, plan=plan)])
+        if not outcome.failure and outcome.address != item.address:
+            raise RecallBenchError(
+                f"{item.point.name} would be another system on a node than on this machine",
+                expected=f"answers of {item.address[:12]}",
+                found=outcome.address[:12],
+                remedy="give the node the encoder, packages and stores of this machine",
+            )
+        for other in list(self._known.values())[: 1 - MOST_OPEN]:
+            self._measuring.end(other)
+        return outcome
+
+
+def _asked(answers: Answers | None) -> set[str]:
+    return set() if answers is None else set(answers.deep)
 
 
 def _facts(plans: Sequence[Plan]) -> dict[str, str]:
