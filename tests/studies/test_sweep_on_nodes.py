@@ -15,7 +15,7 @@ from recallbench.scoring.measures.registry import parse
 from recallbench.studies.sweep import on_nodes
 from recallbench.studies.sweep.kept import Answers
 from recallbench.studies.sweep.measuring import PointOutcome
-from recallbench.studies.sweep.on_nodes import AskedPoint, OpenedPoints, PointJob
+from recallbench.studies.sweep.on_nodes import MOST_OPEN, AskedPoint, OpenedPoints, PointJob
 from recallbench.studies.sweep.points import SweepPoint
 
 
@@ -63,3 +63,18 @@ def test_what_another_worker_asked_meanwhile_is_not_lost(worker: OpenedPoints) -
     # Its own answers come back with the next question: its system stays open for them.
     worker.do(asked("a", (4,), Answers("1", dict(came.deep))))
     assert worker._measuring.opened == ["a", "a"]  # type: ignore[attr-defined]
+
+
+def test_no_more_systems_than_that_stay_open_and_those_are_the_last_used(worker: OpenedPoints) -> None:
+    names = [f"p{number}" for number in range(MOST_OPEN + 1)]
+    for _ in range(2):
+        for name in names:
+            worker.do(asked(name, (1,)))
+            assert len(worker._measuring.open) <= MOST_OPEN  # type: ignore[attr-defined]
+    worker.do(asked("p5", (2,)))
+    worker.do(asked("p0", (2,)))
+    worker.do(asked("p1", (2,)))
+    assert {"p5", "p0", "p1"} <= worker._measuring.open.keys()  # type: ignore[attr-defined]
+    assert "p2" not in worker._measuring.open  # type: ignore[attr-defined]
+    worker.do(asked("p5", (3,), last=True))
+    assert "p5" not in worker._measuring.open  # type: ignore[attr-defined]

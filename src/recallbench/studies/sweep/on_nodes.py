@@ -69,9 +69,11 @@ class OpenedPoints:
         return self._facts
 
     def do(self, item: AskedPoint) -> PointOutcome:
-        if item.address not in self._known:
-            self._known[item.address] = self._joined(item)
-        outcome = self._known[item.address]
+        # The last of them is the one that was used last.
+        known = self._known.pop(item.address, None)
+        outcome = self._known[item.address] = known or self._joined(item)
+        for other in list(self._known.values())[:-MOST_OPEN]:
+            self._measuring.end(other)
         if item.answers is not None and _asked(item.answers) - _asked(outcome.answers):
             # Another worker asked it meanwhile.
             self._measuring.end(outcome)
@@ -96,8 +98,6 @@ class OpenedPoints:
                 found=outcome.address[:12],
                 remedy="give the node the encoder, packages and stores of this machine",
             )
-        for other in list(self._known.values())[: 1 - MOST_OPEN]:
-            self._measuring.end(other)
         return outcome
 
 
