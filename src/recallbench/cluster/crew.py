@@ -25,6 +25,8 @@ ATTEMPTS = 3
 """Workers that an item may take with it before it is taken for what kills them."""
 AHEAD = 2
 """Items that a worker has: one that it does, and the next, so that it never waits for one."""
+FURTHEST = 16
+"""Items for each worker that may be done before an earlier one is: in order, results of all of them wait for it."""
 LOOK = 1.0
 """Seconds after which nodes are looked at again, and the longest wait for a result."""
 OPENING = 600.0
@@ -89,17 +91,23 @@ class Crew:
         """How many items each node did, by its name."""
 
     def work(
-        self, items: Iterable[Any], named: Callable[[Any], str], of: Callable[[Any], str] | None = None
+        self,
+        items: Iterable[Any],
+        named: Callable[[Any], str],
+        of: Callable[[Any], str] | None = None,
+        *,
+        ordered: bool = False,
     ) -> Iterator[CrewOutcome]:
         """Yield what comes of each item, in the order in which it comes; one that ends worker after worker has failed.
 
         `of` says what an item belongs to, where a worker that had to do with the same is done with it sooner.
+        Where they are to be put into order, none is begun far ahead of the others.
         Raises Blocked where no node can work, and RecallBenchError where nothing more can be handed on.
         """
         coming = (Ticket(place, item) for place, item in enumerate(items))
         again: deque[Ticket] = deque() if of is None else deque(coming)
         died: dict[int, int] = {}
-        over = False
+        begun, over = 0, False
         for member in [member for member in self._members if member.given]:
             self._dismiss(member)  # still at what nobody waits for any more
         self._staffed = time.monotonic()
@@ -107,10 +115,13 @@ class Crew:
             self._look_at_nodes()
             for member in self._members:
                 while member.opening is None and len(member.given) < AHEAD and (again or not over):
+                    if not again and ordered and self._is_far(begun):
+                        break
                     ticket = self._take(again, member, of) if again else next(coming, None)
                     if ticket is None:
                         over = True
                         break
+                    begun = max(begun, ticket.place + 1)
                     self._give(member, ticket)
             if over and not again and not any(member.given for member in self._members):
                 return
@@ -152,7 +163,7 @@ class Crew:
         """Yield each result with what its worker stated, in the order of the items; raises what an item failed with."""
         early: dict[int, tuple[Any, Mapping[str, str]]] = {}
         due = 0
-        for place, came, facts in self.work(items, named):
+        for place, came, facts in self.work(items, named, ordered=True):
             if isinstance(came, Failed):
                 raise came.error
             early[place] = came.value, facts
@@ -165,6 +176,11 @@ class Crew:
         for member in self._members:
             self._ray.kill(member.handle)
         self._members.clear()
+
+    def _is_far(self, place: int) -> bool:
+        """Return whether an item is too far from the first that is not done."""
+        due = min((ticket.place for member in self._members for _, ticket in member.given), default=place)
+        return place - due >= FURTHEST * len(self._members)
 
     def _give(self, member: Member, ticket: Ticket) -> None:
         errors = self._ray.exceptions
