@@ -293,7 +293,7 @@ class FirstNode(RayCluster):
 def test_an_encoder_of_another_hash_is_refused(joined: RayCluster, tmp_path: Path) -> None:
     request = EncoderRequest("minilm", tmp_path, os.environ, Silent(), "torch")
     here = open_text_encoder("minilm", request)
-    job = EncodingJob(partial(open_on_node, "minilm", None, tmp_path), "torch/cpu", ())
+    job = EncodingJob(partial(open_on_node, "minilm", None, "fp32", tmp_path), "torch/cpu", ())
     expected = {**deciding_facts(here), "sha256 passage/model.safetensors": "0" * 64}
     with pytest.raises(Blocked) as refused:
         list(Crew(FirstNode(joined.ray), job, expected, "embedding", Silent()).in_order([1], str))

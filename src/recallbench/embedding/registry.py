@@ -163,7 +163,7 @@ def open_embedder(
     if engine.on_nodes and isinstance(opened, SpecEncoder):
         elsewhere = None if cache_dir == default_cache_dir(environ) else cache_dir.resolve()
         sent = f"path:{Path(request.place).resolve()}" if form_of(name) is PATH else encoder
-        opened = NodesEncoder(opened, partial(open_on_node, sent, max_tokens, elsewhere), engine, backend)
+        opened = NodesEncoder(opened, partial(open_on_node, sent, max_tokens, dtype, elsewhere), engine, backend)
     elif engine.on_nodes:
         progress.note(f"--engine ray changes nothing for {opened.name}: it is no model that is run from its weights")
     if backend not in ("auto", *opened.backends):
@@ -175,13 +175,15 @@ def open_embedder(
 def open_on_node(
     encoder: str | EncoderSpec,
     max_tokens: int | None,
+    dtype: Dtype,
     cache_dir: Path | None,
     backend: Backend,
     environ: Mapping[str, str],
 ) -> TextEncoder[Any]:
     """Open an encoder on a node of a cluster: in the folder that was named, else in that node's own."""
     name = encoder if isinstance(encoder, str) else encoder.name
-    request = EncoderRequest(name, cache_dir or default_cache_dir(environ), environ, Silent(), backend, max_tokens)
+    place = cache_dir or default_cache_dir(environ)
+    request = EncoderRequest(name, place, environ, Silent(), backend, max_tokens, dtype)
     return open_text_encoder(encoder, request)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,10 +12,12 @@ import numpy as np
 import pytest
 
 from recallbench.cluster.engine import Engine
+from recallbench.embedding.cached_embedder import CachedEmbedder
 from recallbench.embedding.encoders import Role
 from recallbench.embedding.on_nodes import nodes_encoder
 from recallbench.embedding.on_nodes.encoding_job import COMPUTATION, PROOF
 from recallbench.embedding.on_nodes.nodes_encoder import NodesEncoder
+from recallbench.embedding.registry import open_embedder
 from recallbench.embedding.stopwatch import Stopwatch
 from recallbench.progress import Silent
 
@@ -95,3 +98,11 @@ def test_the_proof_is_the_weakest_of_those_who_embedded(nodes: Any) -> None:
     stated[:] = [("cached", 0.99999, 32), ("equal", 0.99998, 7)]
     list(encoder.embed_batches([[], []], "passage"))
     assert (encoder.proof_status, encoder.worst_cosine, encoder.proof_texts) == ("equal", 0.99998, 7)
+
+
+def test_a_node_computes_in_the_numbers_that_were_asked_for(tmp_path: Path) -> None:
+    opened = open_embedder("minilm", cache_dir=tmp_path, max_tokens=64, dtype="bf16", engine=Engine("ray"), environ={})
+    assert isinstance(opened, CachedEmbedder)
+    open_encoder = vars(vars(opened)["_encoder"])["_open_encoder"]
+    there = open_encoder("torch", {})
+    assert (there.spec.dtype, there.spec.max_tokens) == ("bfloat16", 64)
