@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
@@ -12,6 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from recallbench.stores.postgres import silence
 from recallbench.stores.postgres.embedded import EmbeddedServer
 from recallbench.stores.postgres.postgres import connect
 from recallbench.stores.postgres.silence import answers
@@ -43,6 +45,24 @@ def test_a_server_answers_before_anybody_logs_in(dsn: str, tcp_dsn: str) -> None
         address = listening.getsockname()
         assert not answers(*address, seconds=0.1)
     assert answers(*address, seconds=5.0)
+
+
+def test_nothing_to_ask_with_is_no_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left(*_: object) -> socket.socket:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(socket, "socket", none_left)
+    assert answers("127.0.0.1", 5432)
+
+
+def test_a_new_session_forgets_the_silence_of_its_own_server_alone(
+    tcp_dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with connect(tcp_dsn) as session:
+        here = session.info.hostaddr, session.info.port
+    monkeypatch.setattr(silence, "_silent", {here: "it", ("10.0.0.7", 5432): "another"})
+    connect(tcp_dsn).close()
+    assert silence.silence() == "another"
 
 
 @pytest.mark.parametrize("password", [None, PASSWORD], ids=["socket", "tcp"])

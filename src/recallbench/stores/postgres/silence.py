@@ -29,7 +29,8 @@ LOOK = 0.2
 
 _sessions: WeakKeyDictionary[Connection, tuple[str, int]] = WeakKeyDictionary()
 """The sessions of this process, each with the place of its server."""
-_silent: list[str] = []
+_silent: dict[tuple[str, int], str] = {}
+"""What is known of servers that fell silent, until they are connected to again."""
 _watching = 0
 """The process that watches: a fork has none of its parent's threads."""
 
@@ -37,8 +38,9 @@ _watching = 0
 def watch(session: Connection) -> None:
     """From now on cut this session off should its server fall silent."""
     global _watching
-    _silent.clear()  # whoever is told of it has been
-    _sessions[session] = session.info.hostaddr or session.info.host, session.info.port
+    place = session.info.hostaddr or session.info.host, session.info.port
+    _silent.pop(place, None)
+    _sessions[session] = place
     if _watching != os.getpid():
         _watching = os.getpid()
         # Thread.start waits on a threading.Event, which a Ctrl-C can leave locked for good.
@@ -47,23 +49,23 @@ def watch(session: Connection) -> None:
 
 def silence() -> str:
     """Return which server stopped answering, in words; empty where none did."""
-    return "; ".join(dict.fromkeys(_silent))
+    return "; ".join(list(_silent.values()))
 
 
 def answers(host: str, port: int, seconds: float = ANSWERS_WITHIN) -> bool:
     """Whether there is a server that says anything, or none at all: then its sessions are told by the system."""
     local = host.startswith(("/", "@"))
     address = f"{host}/.s.PGSQL.{port}" if local else (host, port)
-    with socket.socket(socket.AF_UNIX) if local else socket.socket(_family(host)) as probe:
-        probe.settimeout(seconds)
-        try:
+    try:
+        with socket.socket(socket.AF_UNIX if local else _family(host)) as probe:
+            probe.settimeout(seconds)
             probe.connect(address)
             probe.sendall(GREETING)
             probe.recv(1)
-        except TimeoutError:
-            return False
-        except OSError:
-            return True
+    except TimeoutError:
+        return False
+    except OSError:
+        return True  # no descriptor was left to ask with, for one: that is no silence of the server's
     return True
 
 
@@ -80,7 +82,9 @@ def _watch(patience: float) -> None:
         places = {place for session, place in list(_sessions.items()) if not session.closed}
         for host, port in places:
             if not answers(host, port, within) and not answers(host, port, within):
-                _silent.append(f"nothing came from {host}:{port} in {2 * within:.3g} s, on a connection of its own")
+                _silent[host, port] = (
+                    f"nothing came from {host}:{port} in {2 * within:.3g} s, on a connection of its own"
+                )
                 _cut_off(host, port)
 
 
