@@ -95,7 +95,7 @@ def compare_engines(
     *,
     measured: bool = False,
 ) -> Proof:
-    """Run both engines over the same batches."""
+    """Run both engines over the same batches; without any text they are not equal."""
     cosine, length, texts, seconds = 1.0, 0.0, 0, [0.0, 0.0]
     for batch in batches:
         start = time.perf_counter()
@@ -107,6 +107,8 @@ def compare_engines(
         cosine, length = min(cosine, difference.cosine), max(length, difference.length)
         texts += len(vectors)
         advance(len(vectors))
+    if not texts:
+        return Proof(False, None, 0, "there is no text to compare it on")
     proof = Proof(Difference(cosine, length).tolerable, cosine, texts)
     # The shortest texts came last, and have warmed up nothing that the longest would need.
     return replace(proof, measured=True, equal=cosine >= NEAR, speedup=seconds[1] / seconds[0]) if measured else proof
