@@ -94,7 +94,7 @@ def tokenised(texts: Sequence[str], role: Role) -> list[list[int]]:
 def test_openvino_is_proven_where_a_graphics_device_failed(
     opened: Callable[..., EngineChoice], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(EngineChoice, "_probed", lambda self, weights: (OPENVINO, ""))
+    monkeypatch.setattr(EngineChoice, "_probed", lambda self, weights: OPENVINO)
     assert prepared(opened(passage=[CUDA])) == (OPENVINO, "equal", 1.0, 2)
     assert prepared(opened(passage=[CUDA])) == (OPENVINO, "cached", 1.0, 2)
 
@@ -102,7 +102,7 @@ def test_openvino_is_proven_where_a_graphics_device_failed(
 def test_where_both_fail_the_plain_engine_is_left(
     opened: Callable[..., EngineChoice], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(EngineChoice, "_probed", lambda self, weights: (OPENVINO, ""))
+    monkeypatch.setattr(EngineChoice, "_probed", lambda self, weights: OPENVINO)
     choice = opened(passage=[CUDA, OPENVINO])
     assert prepared(choice) == (PLAIN, "failed", 0.0, 2)
     assert [note.partition(" (")[0] for note in choice.notes[-2:]] == [
@@ -114,7 +114,7 @@ def test_where_both_fail_the_plain_engine_is_left(
 def test_twins_are_proven_with_the_backend_that_is_used(
     opened: Callable[..., EngineChoice], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(EngineChoice, "_probed", lambda self, weights: (OPENVINO, ""))
+    monkeypatch.setattr(EngineChoice, "_probed", lambda self, weights: OPENVINO)
     # What the passages gave on the graphics device says nothing of what OpenVINO gives for them.
     assert prepared(opened(passage=[OPENVINO], query=[CUDA])) == (PLAIN, "failed", 0.0, 2)
 
@@ -136,3 +136,20 @@ def test_a_comparison_of_nothing_is_no_proof_and_is_not_kept(opened: Callable[..
         "OpenVINO can't run this encoder on this machine (there is no text to compare it on): torch was used"
     ]
     assert prepared(opened("openvino", passage=[])) == (OPENVINO, "equal", 1.0, 2)
+
+
+def test_a_proof_counts_for_the_setting_that_it_was_made_with(
+    opened: Callable[..., EngineChoice], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choice = opened("openvino", passage=[])
+    assert prepared(choice) == (OPENVINO, "equal", 1.0, 2)
+    assert choice.notes == ["a probe on this machine chose 8 texts at a time for OpenVINO"]
+    assert prepared(opened("openvino", passage=[])) == (OPENVINO, "cached", 1.0, 2)
+    other = opened("openvino", passage=[])
+    other.take(Setting(1, 1))
+    assert prepared(other) == (OPENVINO, "equal", 1.0, 2)
+    # One that failed with a setting is not tried with another.
+    failing = opened("openvino", passage=[OPENVINO])
+    failing.take(Setting(2, 1))
+    assert prepared(failing)[:2] == (PLAIN, "failed")
+    assert opened("openvino", passage=[]).backend == PLAIN

@@ -13,6 +13,7 @@ from recallbench.embedding import machine
 from recallbench.embedding.embedder import Matrix, ProofStatus
 from recallbench.embedding.encoders import EncoderSpec, Role
 from recallbench.embedding.engines.probe import (
+    PROBED,
     Probe,
     Runner,
     Timed,
@@ -181,22 +182,19 @@ class EngineChoice:
             self._setting = WHOLE_BATCHES
             return self._plain
         backend, note = choose_backend(self._preference, self._environ, self._memo, weights, self._reference)
-        notes = [note]
-        if backend == OPENVINO and self._preference == "auto":
-            backend, note = self._probed(weights[0])
-            notes.append(note)
-        self.notes += [note for note in notes if note and note not in self.notes]
-        return backend
+        self._tell(note)
+        return self._probed(weights[0]) if backend == OPENVINO and self._preference == "auto" else backend
 
-    def _probed(self, weights: Mapping[str, str]) -> tuple[str, str]:
-        """Return the faster backend of the processor, by a probe of the first weights, and a note."""
+    def _probed(self, weights: Mapping[str, str]) -> str:
+        """Return the faster backend of the processor, by a probe of the first weights."""
         try:
             probe = self._probe("auto")
         except OpenvinoUnusable as error:
             proof = Proof(False, None, 0, error.found)
             store_proof(self._memo, weights, proof)
-            return self._plain, failure_note(proof, self._reference)
-        return (OPENVINO if probe.prefers_openvino else self._plain), probe.note
+            self._tell(failure_note(proof, self._reference))
+            return self._plain
+        return OPENVINO if probe.prefers_openvino else self._plain
 
     def _probe(self, asked: str) -> Probe:
         """Return the probe of both engines, or of the backend that was asked for alone; made where there is none."""
@@ -210,6 +208,7 @@ class EngineChoice:
             self._engines[side] = engine, weights.pad_id
             self._loaded[side] = weights
         self._setting = probe.setting
+        self._tell(probe.note)
         return probe
 
     def _timed(self, weights: LoadedWeights, asked: str) -> tuple[Probe, Engine]:
@@ -244,9 +243,12 @@ class EngineChoice:
     def _side(self, role: Role) -> Role:
         return role if role in self._sides else "passage"
 
-    def _switch(self, backend: str, note: str) -> None:
-        if note not in self.notes:
+    def _tell(self, note: str) -> None:
+        if note and note not in self.notes:
             self.notes.append(note)
+
+    def _switch(self, backend: str, note: str) -> None:
+        self._tell(note)
         self._progress.note(note)
         self.backend = backend
         self._proven_now = False
@@ -255,13 +257,24 @@ class EngineChoice:
     def _fall_back(self, note: str) -> None:
         """Leave a backend whose proof failed, for one that has not failed yet."""
         self._setting = None
+        self.notes = [note for note in self.notes if not note.startswith(PROBED)]
         chosen = self._plain if self.backend == OPENVINO else self._choose()
         if chosen in {backend for (_, backend), proof in self._proofs.items() if not proof.equal}:
             self._setting, chosen = None, self._plain
         self._switch(chosen, note)
 
     def _known_proof(self, side: Role) -> Proof | None:
-        return self._proofs.get((side, self.backend)) or load_proof(self._memo, self._facts(side), self.backend)
+        known, setting = self._proofs.get((side, self.backend)), self._known_setting()
+        if known is not None or setting is None:
+            return known
+        return load_proof(self._memo, self._facts(side), self.backend, setting)
+
+    def _known_setting(self) -> Setting | None:
+        """Return the setting, where it needs no probe: a proof with another one says nothing of it."""
+        if self._setting is not None or self.backend == self._plain:
+            return self._setting or WHOLE_BATCHES
+        probe = load_probe(self._memo, self._facts(self._sides[0]), self.backend)
+        return None if probe is None else probe.setting
 
     def _is_proof_due(self, side: Role, texts: int) -> bool:
         """A proof on fewer texts than are at hand now is made again."""
@@ -288,7 +301,7 @@ class EngineChoice:
         except EngineUnusable as error:
             proof = Proof(False, None, 0, error.found)
         if rows:  # without any, nothing was found out about this machine
-            store_proof(self._memo, self._facts(side), proof, self.backend)
+            store_proof(self._memo, self._facts(side), proof, self.backend, self._setting)
         self._proofs[side, self.backend] = proof
         self._proven_now = True
         if not proof.equal and self.backend == self._plain:
