@@ -14,6 +14,7 @@ from tiny_models import Tiny, independent, sentence
 from commandline import recallbench
 from recallbench.embedding import loaded_weights, machine
 from recallbench.embedding.engines import choice
+from recallbench.embedding.fingerprint import dtype_of
 from recallbench.embedding.registry import check_dtype
 from recallbench.embedding.torch_engine import TorchEngine
 from recallbench.errors import UsageError
@@ -51,6 +52,25 @@ def test_an_encoder_that_has_its_own_numbers_is_refused(name: str) -> None:
     assert (caught.value.found, caught.value.remedy) == ("--dtype bf16", "leave out --dtype")
     check_dtype(name, "fp32")
     check_dtype("minilm", "int8")
+
+
+@pytest.mark.parametrize(
+    ("name", "facts", "dtype"),
+    [
+        ("minilm", {"dtype": "float32"}, "fp32"),
+        ("minilm", {}, "fp32"),  # as in earlier results
+        ("minilm-int8", {"dtype": "int8"}, "fp32"),
+        ("path:mine", {"dtype": "float32"}, "fp32"),
+        ("minilm", {"dtype": "bfloat16"}, "bf16"),
+        ("path:mine", {"dtype": "int8"}, "int8"),
+        ("minilm", {"dtype": "float16"}, "unknown numbers"),
+        ("minilm", {"dtype": "bf16"}, "unknown numbers"),
+        ("minilm", {"dtype": ""}, "unknown numbers"),
+        ("minilm-int8", {"dtype": "float32"}, "fp32"),
+    ],
+)
+def test_what_no_encoder_computes_in_is_not_taken_for_fp32(name: str, facts: dict[str, str], dtype: str) -> None:
+    assert dtype_of(name, facts) == dtype
 
 
 def test_a_run_refuses_fewer_bits_where_the_encoder_or_a_cluster_would_not_keep_them(tmp_path: Path) -> None:
