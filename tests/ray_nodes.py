@@ -64,9 +64,12 @@ def two_nodes() -> Iterator[Nodes]:
             "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
         }
         of_head = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_TMPDIR": room}
+        # Machines of their own: neither kept vectors nor corpora of whoever runs the tests.
+        own = {"RECALLBENCH_CACHE_DIR": f"{room}/cache", "RECALLBENCH_DATA_DIR": f"{room}/data"}
+        users = {name: value for name, value in os.environ.items() if not name.endswith("_DATA_DIR")}
         with subprocess.Popen(
             [sys.executable, Path(__file__)],
-            env={**os.environ, **variables, **of_head},
+            env={**users, **variables, **of_head, **own},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

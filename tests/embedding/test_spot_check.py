@@ -148,7 +148,7 @@ def test_own_vectors_are_checked_with_recheck_own(user: Any, opened: Any, monkey
     both = opened(recheck_own=True)
     both.ensure(TEXTS, "passage")
     assert (both.report().foreign, both.report().embedded_again) == (20, 8)
-    monkeypatch.setattr("recallbench.embedding.text_encoder.TextEncoder.tolerated", Difference(1.1, 1e-4))
+    monkeypatch.setattr("recallbench.embedding.spec_encoder.TOLERATED", Difference(1.1, 1e-4))
     with pytest.raises(InputError, match="vectors in the cache are not the encoder's") as caught:
         opened(recheck_own=True).ensure(TEXTS, "passage")
     assert "8 drawn from 12 vectors without the seal of your own key" in caught.value.expected
