@@ -24,6 +24,7 @@ class Nodes:
         self._process = process
         self.variables = variables
         """What a program needs to be let in."""
+        self.headless = False
         self.address = self._line()
 
     def add(self) -> None:
@@ -37,6 +38,7 @@ class Nodes:
     def kill_head(self) -> None:
         """Kill what holds the cluster together; nothing can be asked of it any more."""
         self._say("kill head")
+        self.headless = True
 
     def _say(self, word: str) -> None:
         assert self._process.stdin
@@ -63,7 +65,9 @@ def two_nodes() -> Iterator[Nodes]:
             "PYTHONHASHSEED": "42",  # as the commands of the tests have it
             "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
         }
-        of_head = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_TMPDIR": room}
+        # Nodes have caches of their own: what the user of this machine keeps is none of theirs.
+        own = {"RECALLBENCH_CACHE_DIR": f"{room}/cache"}
+        of_head = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_TMPDIR": room, **own}
         with subprocess.Popen(
             [sys.executable, Path(__file__)],
             env={**os.environ, **variables, **of_head},
@@ -72,9 +76,12 @@ def two_nodes() -> Iterator[Nodes]:
             stderr=subprocess.DEVNULL,
             text=True,
         ) as process:
-            yield Nodes(process, variables)
+            nodes = Nodes(process, variables)
+            yield nodes
             started = psutil.Process(process.pid).children(recursive=True)
             assert process.stdin
+            if nodes.headless:
+                process.kill()  # it would wait for answers of the head
             with suppress(BrokenPipeError):
                 process.stdin.close()
             process.wait(60)
