@@ -187,6 +187,17 @@ def test_a_command_names_the_store_among_several_or_alone(exact: Path, tmp_path:
         assert message == f"--store {stores[-1]} in the command, exact in the options"
 
 
+@pytest.mark.parametrize(("option", "value"), [("--embedder", "minilm"), ("--max-tokens", "64"), ("--dtype", "bf16")])
+def test_an_encoders_option_is_for_those_of_several_stores_that_search_vectors(
+    genuine: Path, tmp_path: Path, option: str, value: str
+) -> None:
+    words = ["recallbench", "run", "canary-locomo", option, value]
+    several = environment("command", to=[*words, "--store", "exact", "--store", "bm25"])
+    assert contradiction(genuine, tmp_path / "several", several) is None
+    alone = environment("command", to=[*words, "--store", "bm25"])
+    assert f"{option} {value} in the command" in str(contradiction(genuine, tmp_path / "alone", alone))
+
+
 def test_an_option_that_the_store_refuses_is_seen(exact: Path, tmp_path: Path) -> None:
     called = environment("options", "call", to="mine:search")
     assert contradiction(exact, tmp_path / "call", called) == "call: mine:search asked for, which exact has no use for"

@@ -142,10 +142,14 @@ def test_what_can_not_be_used_says_why(workspace: Path, words: tuple[str, ...], 
     assert not (workspace / "result").exists()
 
 
-def test_a_store_without_vectors_has_no_use_for_a_length(tmp_path: Path) -> None:
-    done = recallbench("run", "canary-locomo", "--store", "bm25", "--max-tokens", "64", cwd=tmp_path)
+@pytest.mark.parametrize(("option", "value"), [("--max-tokens", "64"), ("--dtype", "bf16")])
+def test_a_store_without_vectors_has_no_use_for_what_concerns_an_encoder(
+    tmp_path: Path, option: str, value: str
+) -> None:
+    done = recallbench("run", "canary-locomo", "--store", "bm25", option, value, cwd=tmp_path)
     assert done.returncode == 2
-    assert "the store bm25 needs no vectors, so it has no use for --max-tokens" in done.stderr
+    assert f"the store bm25 needs no vectors, so it has no use for {option}" in done.stderr
+    assert f"{option} {value}" in done.stderr
 
 
 def test_a_function_is_run_cached_and_checked(workspace: Path) -> None:

@@ -14,6 +14,7 @@ from tiny_models import Tiny, independent, sentence
 from commandline import recallbench
 from recallbench.embedding import loaded_weights, machine
 from recallbench.embedding.engines import choice
+from recallbench.embedding.fingerprint import dtype_of
 from recallbench.embedding.registry import check_dtype
 from recallbench.embedding.torch_engine import TorchEngine
 from recallbench.errors import UsageError
@@ -51,6 +52,25 @@ def test_an_encoder_that_has_its_own_numbers_is_refused(name: str) -> None:
     assert (caught.value.found, caught.value.remedy) == ("--dtype bf16", "leave out --dtype")
     check_dtype(name, "fp32")
     check_dtype("minilm", "int8")
+
+
+@pytest.mark.parametrize(
+    ("name", "facts", "dtype"),
+    [
+        ("minilm", {"dtype": "float32"}, "fp32"),
+        ("minilm", {}, "fp32"),  # as in earlier results
+        ("minilm-int8", {"dtype": "int8"}, "fp32"),
+        ("path:mine", {"dtype": "float32"}, "fp32"),
+        ("minilm", {"dtype": "bfloat16"}, "bf16"),
+        ("path:mine", {"dtype": "int8"}, "int8"),
+        ("minilm", {"dtype": "float16"}, "unknown numbers"),
+        ("minilm", {"dtype": "bf16"}, "unknown numbers"),
+        ("minilm", {"dtype": ""}, "unknown numbers"),
+        ("minilm-int8", {"dtype": "float32"}, "fp32"),
+    ],
+)
+def test_what_no_encoder_computes_in_is_not_taken_for_fp32(name: str, facts: dict[str, str], dtype: str) -> None:
+    assert dtype_of(name, facts) == dtype
 
 
 def test_a_run_refuses_fewer_bits_where_the_encoder_or_a_cluster_would_not_keep_them(tmp_path: Path) -> None:
@@ -104,8 +124,10 @@ def test_another_device_is_probed_and_proven_as_openvino_is(
     report = embedder.report()
     assert (report.backend, report.proof) == (backend or f"torch/{device}", proof)
     assert "probe" in report.seconds
-    said = f"torch on {device} does not give torch's vectors on this machine"
-    assert [note.partition(" (")[0] for note in report.notes] == ([said] if off else [])
+    left = f"torch on {device} does not give torch's vectors on this machine ("
+    (note,) = report.notes
+    assert note.startswith(left if off else "a probe on this machine chose ")
+    assert off or note.endswith(" at a time for torch")
     again = opened(backend="torch")
     again.ensure([*TEXTS[:3], "rain"], "passage")
     assert (again.report().backend, again.report().computed) == (report.backend, 1)

@@ -16,6 +16,8 @@ FIRST_USE = "recorded at first use, not pinned"
 """The hash, in a fingerprint, of files whose real hash was not known beforehand."""
 TOLD_APART = "told apart"
 """What `roles` says of an encoder that treats a query otherwise."""
+UNKNOWN_DTYPE = "unknown numbers"
+"""What a fingerprint says was computed in that no encoder computes in."""
 PINNED = "pinned"
 """Says of one's own encoder whether it is one of a public revision: `yes…` or `no…`."""
 
@@ -101,13 +103,15 @@ def is_one_sided(facts: Mapping[str, str]) -> bool:
     return facts.get("roles") != TOLD_APART and all(facts.get(one) == facts.get(other) for one, other in pairs)
 
 
-def dtype_of(name: str, facts: Mapping[str, str]) -> Dtype:
-    """Return what a fingerprint says was computed in; fp32 where weights of another kind are as they were published."""
+def dtype_of(name: str, facts: Mapping[str, str]) -> str:
+    """Return what a fingerprint says was computed in; fp32 where weights of another kind are as they were published,
+    and where nothing is stated, as in results of earlier releases."""
     spec = ENCODERS.get(name)
-    if spec is not None and facts.get("dtype") == spec.dtype:
+    stated = facts.get("dtype", "float32")
+    if spec is not None and stated == spec.dtype:
         return "fp32"
-    reduced: Mapping[str, Dtype] = {"bfloat16": "bf16", "int8": "int8"}
-    return reduced.get(facts.get("dtype", ""), "fp32")
+    known: Mapping[str, Dtype] = {"float32": "fp32", "bfloat16": "bf16", "int8": "int8"}
+    return known.get(stated, UNKNOWN_DTYPE)
 
 
 def fingerprint_digest(facts: Mapping[str, str]) -> str:

@@ -9,7 +9,6 @@ from typing import Literal
 from pydantic import Field
 
 from recallbench.embedding.fingerprint import dtype_of
-from recallbench.embedding.options import Dtype
 from recallbench.protocol.packed_vectors import ComparedBy, PackedVectors
 from recallbench.results.answers_part import AnswersPart
 from recallbench.results.canary_part import CanaryPart
@@ -97,7 +96,7 @@ class EmbedderPart(MetricsPart):
     pack: PackPart | None = left_out("the pack that the vectors are of")
 
     @property
-    def dtype(self) -> Dtype:
+    def dtype(self) -> str:
         """What the encoder computed in."""
         return dtype_of(self.name, self.fingerprint)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -63,6 +63,10 @@ class Options:
     environ: Mapping[str, str] = field(default_factory=dict)
     command: tuple[str, ...] | None = None
     """The words of a command that does the same, where the run is none of the command line."""
+
+    def without_encoder(self) -> Options:
+        """Return the options for a store that needs no vectors, where others of the same command do."""
+        return replace(self, embedder=None, max_tokens=None, dtype="fp32")
 
     def recorded(self) -> dict[str, Any]:
         """Every option by the name under which results have it; those of the store stand among the others."""

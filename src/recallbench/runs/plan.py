@@ -265,14 +265,14 @@ def plan_run(options: Options) -> Plan:
         check_length(options.embedder or by_default, options.max_tokens)
         check_dtype(options.embedder or by_default, options.dtype)
         _check_nodes(options)
-    elif options.embedder is not None or options.max_tokens is not None:
-        option = "--embedder" if options.embedder is not None else "--max-tokens"
+    elif unused := _for_an_encoder(options):
+        option, _, _ = unused.partition(" ")
         named = options.pipeline.source.removesuffix(SEARCH_ALONE).strip() if options.pipeline is not None else ""
         asked = named or f"the store {recorded}"
         raise UsageError(
             f"{asked} needs no vectors, so it has no use for {option}",
             expected=f"{option} with a store that searches vectors",
-            found=f"{option} {options.max_tokens if options.embedder is None else recorded_encoder(options.embedder)}",
+            found=unused,
             remedy=f"leave out {option}" + ("" if named else ", or choose another --store"),
         )
     if pipeline is not None:
@@ -280,6 +280,15 @@ def plan_run(options: Options) -> Plan:
     return Plan(
         options, rules, corpus, recorded, store, embedder, tuple(announcements), reproduction, pipeline, replayed
     )
+
+
+def _for_an_encoder(options: Options) -> str:
+    """Return an option that a run without vectors has no use for, as it was given; empty where there is none."""
+    if options.embedder is not None:
+        return f"--embedder {recorded_encoder(options.embedder)}"
+    if options.max_tokens is not None:
+        return f"--max-tokens {options.max_tokens}"
+    return "" if options.dtype == "fp32" else f"--dtype {options.dtype}"
 
 
 def _check_nodes(options: Options) -> None:

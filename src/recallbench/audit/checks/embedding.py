@@ -14,6 +14,7 @@ from recallbench.audit.examination import Examination, pass_unless
 from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
 from recallbench.embedding.embedder import EmbeddingReport
+from recallbench.embedding.engines.proof import NEAR
 from recallbench.embedding.forms.outside_encoder import TOLERATED
 from recallbench.embedding.hashing import HashEmbedder
 from recallbench.embedding.registry import form_of
@@ -29,6 +30,8 @@ _CHECKED = frozenset({"foreign", "embedded_again", "embedded_again_worst_cosine"
 """Fields about reused vectors that were compared with new ones. Earlier releases wrote none of them."""
 _LINE = re.compile(r"(torch|openvino|onnxruntime|xllamacpp|numpy) \S*, [\w, .+-]+ on .+")
 _VERSION = re.compile(r"(?:^|, )([a-z]+) ([^\s,]+)")
+_PLAIN = ("torch/cpu", "onnxruntime/cpu")
+"""What is used where the proof of anything else failed."""
 _ROUNDED = 1e-6
 """How far a cosine in double precision may exceed 1."""
 
@@ -81,16 +84,17 @@ def _engine(report: EmbeddingReport, embedder: EmbedderPart) -> Iterator[str]:
     worst = report.worst_cosine
     if worst is not None and not -1 - _ROUNDED <= worst <= 1 + _ROUNDED:
         yield f"a cosine of {worst}"
-    equal = report.proof in ("equal", "cached")
-    if equal and (worst is None or worst < COSINE):
-        yield f"the proof {report.proof}, with a cosine of {worst} at worst"
+    equal, measured = report.proof in ("equal", "cached"), report.proof == "measured"
+    compared = f"the proof {report.proof}, on {report.proof_texts} texts with a cosine of {worst} at worst"
+    if report.proof_texts < 0 or (report.proof == "not needed" and (worst is not None or report.proof_texts)):
+        yield compared
+    if (equal or measured) and (not report.proof_texts or worst is None or worst < (COSINE if equal else NEAR)):
+        yield compared
     openvino, reduced = backend.startswith("openvino/"), embedder.dtype != "fp32"
     proven = openvino or backend in ("torch/cuda", "torch/mps")
-    if report.proof_texts < 0 or (report.proof == "not needed" and (worst is not None or report.proof_texts)):
-        yield f"the proof {report.proof}, on {report.proof_texts} texts with a cosine of {worst} at worst"
-    if (report.proof == "measured") != reduced and (report.proof == "measured" or _run_anew(report)):
+    if measured != reduced and (measured or _run_anew(report)):
         yield f"the proof {report.proof}, and vectors computed in {embedder.dtype}"
-    elif report.proof == "failed" if openvino else equal and not proven:
+    elif (report.proof == "failed" and backend not in _PLAIN) or (equal and not proven):
         yield f"the proof {report.proof}, and vectors of {backend}"
     if report.proof == "failed" and not report.notes:
         yield "the proof failed, and no note says how"

@@ -126,7 +126,8 @@ def _command(words: Any, options: Mapping[str, Any], metrics: Metrics) -> Iterat
         # One command measured several stores; an encoder is for those that search vectors.
         del flags["store"]
         if metrics.embedder is None:
-            flags.pop("embedder", None)
+            for flag in ("embedder", "max-tokens", "dtype"):
+                flags.pop(flag, None)
     for flag, value in flags.items():
         name, stated = _stated_value(flag, options, metrics)
         if name not in _ELSEWHERE and not _alike(flag, value, stated, metrics):

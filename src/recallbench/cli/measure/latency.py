@@ -139,4 +139,4 @@ def _with_encoder_if_used(system: Options) -> Options:
         return system
     if asks_vectors(system.store, environ=system.environ, options=system.store_options):
         return system
-    return replace(system, embedder=None, max_tokens=None)
+    return system.without_encoder()

@@ -182,7 +182,7 @@ def _runs(run_options: Options, corpus: str, stores: Sequence[str]) -> Iterator[
                 and store
                 and not asks_vectors(store, environ=options.environ, options=options.store_options)
             ):
-                options = replace(options, embedder=None, max_tokens=None)
+                options = options.without_encoder()
             yield options
 
 

@@ -13,6 +13,7 @@ from recallbench.embedding import machine
 from recallbench.embedding.embedder import Matrix, ProofStatus
 from recallbench.embedding.encoders import EncoderSpec, Role
 from recallbench.embedding.engines.probe import (
+    PROBED,
     Probe,
     Runner,
     Timed,
@@ -78,8 +79,8 @@ class EngineChoice:
         """Each with the token id that fills a batch up."""
         self._loaded: dict[Role, LoadedWeights] = {}
         """What was loaded for the probe, until the proof is made."""
-        self._proofs: dict[Role, Proof] = {}
-        """The proofs that this run relies on."""
+        self._proofs: dict[tuple[Role, str], Proof] = {}
+        """The proofs that this run relies on, or fell back after, of each side with each backend."""
         self._proven_now = False
         self._reference = kind_of_weights(spec).reference_name
         self._plain = f"{self._reference}/cpu"
@@ -93,23 +94,30 @@ class EngineChoice:
     @property
     def proof_status(self) -> ProofStatus:
         """Whether OpenVINO was compared with the other engine: in this run, in an earlier one, or not at all."""
-        if not self._proofs:
+        proofs = self._telling_proofs
+        if not proofs:
             return "not needed"
-        if all(proof.measured for proof in self._proofs.values()):
+        if all(proof.measured for proof in proofs):
             return "measured"
-        if not all(proof.equal for proof in self._proofs.values()):
+        if not all(proof.equal for proof in proofs):
             return "failed"
         return "equal" if self._proven_now else "cached"
 
     @property
     def worst_cosine(self) -> float | None:
         """The lowest cosine that a comparison met."""
-        return min((p.worst_cosine for p in self._proofs.values() if p.worst_cosine is not None), default=None)
+        return min((p.worst_cosine for p in self._telling_proofs if p.worst_cosine is not None), default=None)
 
     @property
     def proof_texts(self) -> int:
         """The number of texts on which each set of weights was compared."""
-        return min((proof.texts for proof in self._proofs.values()), default=0)
+        return min((proof.texts for proof in self._telling_proofs), default=0)
+
+    @property
+    def _telling_proofs(self) -> list[Proof]:
+        """The proofs of the backend that is used; where it has none, those of what was left for it."""
+        used = [proof for (_, backend), proof in self._proofs.items() if backend == self.backend]
+        return used or list(self._proofs.values())
 
     def settle(self) -> Setting:
         """Return the setting, found by the probe of this machine where none is known yet."""
@@ -135,16 +143,23 @@ class EngineChoice:
             self._memo.remember(missing_device_key(device), {"found": False})
             self._setting = None
             self._switch(self._choose(), f"torch finds no {device} device: the CPU was used")
-        # Twins are both proven before either embeds: a run can't go on with passages of one backend alone.
-        for side in self._sides:
-            if self._is_proof_due(side, len(texts)):
-                self._prove(side, sorted(tokenise(texts, side), key=len, reverse=True))
-            elif (self.backend != self._plain or self._spec.reduced) and (proof := self._known_proof(side)):
-                self._proofs[side] = proof
+        # What is fallen back to has to be proven as well.
+        proven = ""
+        while proven != self.backend:
+            proven = self.backend
+            self._prove_sides(texts, tokenise)
         self._notes_on_agreement()
         self._loaded.clear()
         if self._side(role) not in self._engines:
             self._load(self._side(role))
+
+    def _prove_sides(self, texts: Sequence[str], tokenise: TokeniseTexts) -> None:
+        """Prove both of twins before either embeds: a run can't go on with passages of one backend alone."""
+        for side in self._sides:
+            if self._is_proof_due(side, len(texts)):
+                self._prove(side, sorted(tokenise(texts, side), key=len, reverse=True))
+            elif (self.backend != self._plain or self._spec.reduced) and (proof := self._known_proof(side)):
+                self._proofs[side, self.backend] = proof
 
     def embed(self, rows: Sequence[TokenIds], role: Role) -> Matrix:
         """Return the stored vectors of one batch of token ids: the encoder's own, padded with zeros."""
@@ -167,22 +182,19 @@ class EngineChoice:
             self._setting = WHOLE_BATCHES
             return self._plain
         backend, note = choose_backend(self._preference, self._environ, self._memo, weights, self._reference)
-        notes = [note]
-        if backend == OPENVINO and self._preference == "auto":
-            backend, note = self._probed(weights[0])
-            notes.append(note)
-        self.notes += [note for note in notes if note and note not in self.notes]
-        return backend
+        self._tell(note)
+        return self._probed(weights[0]) if backend == OPENVINO and self._preference == "auto" else backend
 
-    def _probed(self, weights: Mapping[str, str]) -> tuple[str, str]:
-        """Return the faster backend of the processor, by a probe of the first weights, and a note."""
+    def _probed(self, weights: Mapping[str, str]) -> str:
+        """Return the faster backend of the processor, by a probe of the first weights."""
         try:
             probe = self._probe("auto")
         except OpenvinoUnusable as error:
             proof = Proof(False, None, 0, error.found)
             store_proof(self._memo, weights, proof)
-            return self._plain, failure_note(proof, self._reference)
-        return (OPENVINO if probe.prefers_openvino else self._plain), probe.note
+            self._tell(failure_note(proof, self._reference))
+            return self._plain
+        return OPENVINO if probe.prefers_openvino else self._plain
 
     def _probe(self, asked: str) -> Probe:
         """Return the probe of both engines, or of the backend that was asked for alone; made where there is none."""
@@ -196,6 +208,7 @@ class EngineChoice:
             self._engines[side] = engine, weights.pad_id
             self._loaded[side] = weights
         self._setting = probe.setting
+        self._tell(probe.note)
         return probe
 
     def _timed(self, weights: LoadedWeights, asked: str) -> tuple[Probe, Engine]:
@@ -220,7 +233,7 @@ class EngineChoice:
 
     def _notes_on_agreement(self) -> None:
         """Tell how far fewer bits are from all, in place of what was told of fewer texts."""
-        measured = [proof for proof in self._proofs.values() if proof.measured]
+        measured = [proof for proof in self._telling_proofs if proof.measured]
         if measured:
             dtype = dtype_of("", {"dtype": self._spec.dtype})
             self.notes = [note for note in self.notes if not note.startswith(f"{dtype} departs")]
@@ -230,20 +243,38 @@ class EngineChoice:
     def _side(self, role: Role) -> Role:
         return role if role in self._sides else "passage"
 
-    def _switch(self, backend: str, note: str) -> None:
-        if note not in self.notes:
+    def _tell(self, note: str) -> None:
+        if note and note not in self.notes:
             self.notes.append(note)
+
+    def _switch(self, backend: str, note: str) -> None:
+        self._tell(note)
         self._progress.note(note)
         self.backend = backend
+        self._proven_now = False
         self._engines.clear()
 
     def _fall_back(self, note: str) -> None:
-        """Leave a backend whose proof failed, as the memo knows by now."""
+        """Leave a backend whose proof failed, for one that has not failed yet."""
         self._setting = None
-        self._switch(self._plain if self.backend == OPENVINO else self._choose(), note)
+        self.notes = [note for note in self.notes if not note.startswith(PROBED)]
+        chosen = self._plain if self.backend == OPENVINO else self._choose()
+        if chosen in {backend for (_, backend), proof in self._proofs.items() if not proof.equal}:
+            self._setting, chosen = None, self._plain
+        self._switch(chosen, note)
 
     def _known_proof(self, side: Role) -> Proof | None:
-        return self._proofs.get(side) or load_proof(self._memo, self._facts(side), self.backend)
+        known, setting = self._proofs.get((side, self.backend)), self._known_setting()
+        if known is not None or setting is None:
+            return known
+        return load_proof(self._memo, self._facts(side), self.backend, setting)
+
+    def _known_setting(self) -> Setting | None:
+        """Return the setting, where it needs no probe: a proof with another one says nothing of it."""
+        if self._setting is not None or self.backend == self._plain:
+            return self._setting or WHOLE_BATCHES
+        probe = load_probe(self._memo, self._facts(self._sides[0]), self.backend)
+        return None if probe is None else probe.setting
 
     def _is_proof_due(self, side: Role, texts: int) -> bool:
         """A proof on fewer texts than are at hand now is made again."""
@@ -269,8 +300,9 @@ class EngineChoice:
                 proof = compare_engines(engine, reference, batches, advance, measured=reduced)
         except EngineUnusable as error:
             proof = Proof(False, None, 0, error.found)
-        store_proof(self._memo, self._facts(side), proof, self.backend)
-        self._proofs[side] = proof
+        if rows:  # without any, nothing was found out about this machine
+            store_proof(self._memo, self._facts(side), proof, self.backend, self._setting)
+        self._proofs[side, self.backend] = proof
         self._proven_now = True
         if not proof.equal and self.backend == self._plain:
             raise RecallBenchError(

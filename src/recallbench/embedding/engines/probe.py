@@ -31,6 +31,8 @@ MARGIN = 1.1
 """How many times as fast as the other engine OpenVINO has to be: a difference that noise makes must not choose."""
 SETTING_MARGIN = 1.03
 """The same for a setting and the one before it, which gives the same vectors."""
+PROBED = "a probe on this machine chose"
+"""How a sentence on a probe begins."""
 
 
 class Timed(NamedTuple):
@@ -68,16 +70,13 @@ class Probe:
 
     @property
     def note(self) -> str:
-        """A sentence on the choice; empty where one engine was asked for by name."""
-        if self.openvino is None or self.reference is None:
-            return ""
+        """A sentence on the choice; where one engine was asked for by name, on its setting."""
         other = self.reference_name
+        if self.openvino is None or self.reference is None:
+            return f"{PROBED} {self.setting.words} for {'OpenVINO' if self.prefers_openvino else other}"
         times = f"OpenVINO {self.openvino.seconds * 1000:.1f} ms, {other} {self.reference.seconds * 1000:.1f} ms"
         chosen = "OpenVINO" if self.prefers_openvino else other
-        return (
-            f"a probe on this machine chose {chosen}, {self.setting.words}: {self.texts} texts of {self.tokens} tokens "
-            f"took {times}"
-        )
+        return f"{PROBED} {chosen}, {self.setting.words}: {self.texts} texts of {self.tokens} tokens took {times}"
 
 
 class Runner(NamedTuple):

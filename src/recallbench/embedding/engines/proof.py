@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 
 from recallbench.embedding import machine
 from recallbench.embedding.engines.probe import cores
+from recallbench.embedding.engines.setting import Setting
 from recallbench.embedding.memo import Memo
 from recallbench.embedding.torch_engine import Batch, Engine
 from recallbench.embedding.vector_agreement import Difference, vector_difference
@@ -30,11 +31,11 @@ class Proof:
     """None where nothing could be compared."""
     texts: int
     fault: str = ""
+    """Why the engine could not even run."""
     measured: bool = False
     """Whether it was measured how far fewer bits are from all, which then is no fault."""
     speedup: float | None = None
     """How many times as fast fewer bits were."""
-    """Why the engine could not even run."""
 
 
 class ProofTexts:
@@ -95,7 +96,7 @@ def compare_engines(
     *,
     measured: bool = False,
 ) -> Proof:
-    """Run both engines over the same batches."""
+    """Run both engines over the same batches; without any text they are not equal."""
     cosine, length, texts, seconds = 1.0, 0.0, 0, [0.0, 0.0]
     for batch in batches:
         start = time.perf_counter()
@@ -107,22 +108,30 @@ def compare_engines(
         cosine, length = min(cosine, difference.cosine), max(length, difference.length)
         texts += len(vectors)
         advance(len(vectors))
+    if not texts:
+        return Proof(False, None, 0, "there is no text to compare it on")
     proof = Proof(Difference(cosine, length).tolerable, cosine, texts)
     # The shortest texts came last, and have warmed up nothing that the longest would need.
     return replace(proof, measured=True, equal=cosine >= NEAR, speedup=seconds[1] / seconds[0]) if measured else proof
 
 
-def load_proof(memo: Memo, weights: Mapping[str, str], backend: str = OPENVINO) -> Proof | None:
-    """Return the proof that was made for these weights on this machine with these library versions."""
-    fact = memo.recall(_proof_key(weights, backend))
+def load_proof(
+    memo: Memo, weights: Mapping[str, str], backend: str = OPENVINO, setting: Setting | None = None
+) -> Proof | None:
+    """Return the proof that was made for these weights on this machine with these library versions: of this setting,
+    or without one that of any that failed."""
+    fact = memo.recall(_proof_key(weights, backend, setting))
     return Proof(**fact) if fact else None
 
 
-def store_proof(memo: Memo, weights: Mapping[str, str], proof: Proof, backend: str = OPENVINO) -> None:
-    """Store a proof, a failed one too."""
-    memo.remember(_proof_key(weights, backend), asdict(proof))
+def store_proof(
+    memo: Memo, weights: Mapping[str, str], proof: Proof, backend: str = OPENVINO, setting: Setting | None = None
+) -> None:
+    """Store a proof; what failed with one setting counts as failed with all."""
+    memo.remember(_proof_key(weights, backend, setting if proof.equal else None), asdict(proof))
 
 
-def _proof_key(weights: Mapping[str, str], backend: str) -> dict[str, str]:
+def _proof_key(weights: Mapping[str, str], backend: str, setting: Setting | None) -> dict[str, str]:
     what = {"what": f"{backend} in pieces equals the plain engine", "cpu": machine.cpu_model(), "cores": str(cores())}
-    return {**what, **machine.library_versions(), **weights}
+    given = {} if setting is None else {"setting": setting.words}
+    return {**what, **given, **machine.library_versions(), **weights}

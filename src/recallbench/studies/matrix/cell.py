@@ -115,7 +115,6 @@ def _command(options: Options) -> tuple[str, ...]:
     words = ["run", options.corpus, "--store", options.store or "", "--embedder", options.embedder or ""]
     given = {
         "--max-tokens": options.max_tokens,
-        "--dtype": None if options.dtype == "fp32" else options.dtype,
         "--backend": None if options.backend == "auto" else options.backend,
         "--corpus-file": options.corpus_file,
         "--limit": options.limit,
