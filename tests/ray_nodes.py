@@ -24,6 +24,7 @@ class Nodes:
         self._process = process
         self.variables = variables
         """What a program needs to be let in."""
+        self.headless = False
         self.address = self._line()
 
     def add(self) -> None:
@@ -37,6 +38,7 @@ class Nodes:
     def kill_head(self) -> None:
         """Kill what holds the cluster together; nothing can be asked of it any more."""
         self._say("kill head")
+        self.headless = True
 
     def _say(self, word: str) -> None:
         assert self._process.stdin
@@ -75,9 +77,12 @@ def two_nodes() -> Iterator[Nodes]:
             stderr=subprocess.DEVNULL,
             text=True,
         ) as process:
-            yield Nodes(process, variables)
+            nodes = Nodes(process, variables)
+            yield nodes
             started = psutil.Process(process.pid).children(recursive=True)
             assert process.stdin
+            if nodes.headless:
+                process.kill()  # it would wait for answers of the head
             with suppress(BrokenPipeError):
                 process.stdin.close()
             process.wait(60)
