@@ -22,6 +22,8 @@ AT_ONCE = "recallbench run canary-locomo --store bm25, which needs none of it"
     DSN,
     encoder_options.EMBEDDER,
     encoder_options.MAX_TOKENS,
+    encoder_options.DTYPE,
+    encoder_options.BACKEND,
     *options.of_stores(),
     options.CORPUS_FILE,
     options.CACHE_DIR,
