@@ -11,7 +11,9 @@ from recallbench.embedding.embedder import EmbeddingReport
 from recallbench.results.metrics import EmbedderPart
 
 
-def problems(backend: str, proof: Any, worst: float | None, texts: int, dtype: str = "float32") -> list[str]:
+def problems(
+    backend: str, proof: Any, worst: float | None, texts: int, dtype: str = "float32", note: str = "torch was used"
+) -> list[str]:
     """Return what the check has against such a proof of 100 texts that were computed."""
     stated = EmbedderPart(
         name="minilm",
@@ -21,9 +23,7 @@ def problems(backend: str, proof: Any, worst: float | None, texts: int, dtype: s
         canonical="",
     )
     device = backend.partition("/")[2]
-    report = EmbeddingReport(
-        "minilm", backend, device, proof, worst, texts, 100, 100, 0, 900, 0, notes=("torch was used",)
-    )
+    report = EmbeddingReport("minilm", backend, device, proof, worst, texts, 100, 100, 0, 900, 0, notes=(note,))
     return list(_engine(report, stated))
 
 
@@ -68,3 +68,8 @@ def test_a_proof_on_no_texts_or_with_a_low_cosine_is_none(
 @pytest.mark.parametrize("backend", ["openvino/cpu", "torch/cuda", "torch/mps", "numpy/cpu"])
 def test_what_failed_its_proof_has_given_no_vectors(backend: str) -> None:
     assert problems(backend, "failed", 0.5, 32)[0] == f"the proof failed, and vectors of {backend}"
+
+
+def test_that_a_proof_failed_is_told_by_more_than_a_note_on_a_probe() -> None:
+    note = "a probe on this machine chose 8 texts at a time for OpenVINO"
+    assert problems("torch/cpu", "failed", 0.5, 32, note=note) == ["the proof failed, and no note says how"]

@@ -84,6 +84,13 @@ def test_a_run_refuses_fewer_bits_where_the_encoder_or_a_cluster_would_not_keep_
 
 
 @pytest.mark.marked
+def test_doctor_asks_for_the_run_that_it_was_asked_about(tmp_path: Path) -> None:
+    words = ("canary-locomo", "--store", "exact", "--embedder", "minilm", "--max-tokens", "16", "--dtype", "bf16")
+    told = recallbench("doctor", *words, "--backend", "torch", cwd=tmp_path).stdout.splitlines()[-1]
+    assert told.endswith(f"next: recallbench run {' '.join(words)} --backend torch")
+
+
+@pytest.mark.marked
 def test_a_run_in_fewer_bits_is_labelled_and_its_audit_holds(tmp_path: Path) -> None:
     words = ("run", "canary-locomo", "--store", "exact", "--embedder", "minilm", "--max-tokens", "16", "--limit", "2")
     done = recallbench(*words, "--dtype", "bf16", "--backend", "torch", "--folder", "result", cwd=tmp_path)

@@ -8,9 +8,10 @@ import pytest
 
 from recallbench.embedding.memo import Memo
 from recallbench.runs.forecast.forecast import MachinePace
-from recallbench.runs.forecast.kept_pace import recall_pace, remember_pace
+from recallbench.runs.forecast.kept_pace import Paced, recall_pace, remember_pace
 from recallbench.runs.forecast.work import RunWork, Stratum
 
+MINILM = Paced("minilm", 256)
 FOUND = MachinePace(
     2.0,
     1e-7,
@@ -23,9 +24,9 @@ FOUND = MachinePace(
 
 
 def test_what_was_found_holds_for_other_texts_and_for_a_machine_that_gives_less(tmp_path: Path) -> None:
-    remember_pace(Memo(tmp_path), "minilm", FOUND)
+    remember_pace(Memo(tmp_path), MINILM, FOUND)
     work = RunWork(missing=[800] * 9)
-    told = recall_pace(Memo(tmp_path), "minilm", work, MachinePace(6.0, 3e-7))
+    told = recall_pace(Memo(tmp_path), MINILM, work, MachinePace(6.0, 3e-7))
     assert told is not None
     # 200 tokens are half-way between what was tried: .0025 s a token, three times as slow as then.
     ((first, one), *more) = told.texts
@@ -38,8 +39,10 @@ def test_what_was_found_holds_for_other_texts_and_for_a_machine_that_gives_less(
 
 def test_nothing_is_known_of_another_encoder_or_from_a_record_of_another_form(tmp_path: Path) -> None:
     memo = Memo(tmp_path)
-    remember_pace(memo, "minilm", FOUND)
-    assert recall_pace(memo, "mpnet", RunWork(missing=[8]), FOUND) is None
+    remember_pace(memo, MINILM, FOUND)
+    assert recall_pace(memo, MINILM, RunWork(missing=[8]), FOUND) is not None
+    for other in ({"name": "mpnet"}, {"max_tokens": 512}, {"dtype": "bf16"}, {"backend": "torch"}):
+        assert recall_pace(memo, MINILM._replace(**other), RunWork(missing=[8]), FOUND) is None
     (record,) = tmp_path.iterdir()
     record.write_text(record.read_text().replace('"plain": 2.0', '"plain": 0'))
-    assert recall_pace(memo, "minilm", RunWork(missing=[8]), FOUND) is None
+    assert recall_pace(memo, MINILM, RunWork(missing=[8]), FOUND) is None

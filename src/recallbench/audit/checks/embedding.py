@@ -14,6 +14,7 @@ from recallbench.audit.examination import Examination, pass_unless
 from recallbench.audit.gate import Finding
 from recallbench.audit.subject import AuditSubject
 from recallbench.embedding.embedder import EmbeddingReport
+from recallbench.embedding.engines.probe import PROBED
 from recallbench.embedding.engines.proof import NEAR
 from recallbench.embedding.forms.outside_encoder import TOLERATED
 from recallbench.embedding.hashing import HashEmbedder
@@ -96,7 +97,7 @@ def _engine(report: EmbeddingReport, embedder: EmbedderPart) -> Iterator[str]:
         yield f"the proof {report.proof}, and vectors computed in {embedder.dtype}"
     elif (report.proof == "failed" and backend not in _PLAIN) or (equal and not proven):
         yield f"the proof {report.proof}, and vectors of {backend}"
-    if report.proof == "failed" and not report.notes:
+    if report.proof == "failed" and all(note.startswith(PROBED) for note in report.notes):
         yield "the proof failed, and no note says how"
     # Vectors of a pack are compared with those of whatever runs here.
     anew = report.computed if embedder.pack is not None else _run_anew(report)

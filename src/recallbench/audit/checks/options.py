@@ -13,6 +13,7 @@ from recallbench.corpora.labelled_sets.set_name import OWN_PREFIX, folder_word
 from recallbench.corpora.own import is_own_name
 from recallbench.corpora.registry import GROUPS
 from recallbench.embedding.encoders import ENCODERS
+from recallbench.embedding.engines.probe import PROBED
 from recallbench.embedding.options import Backend
 from recallbench.results.metrics import Metrics
 from recallbench.retrieval.pipeline.pipeline import SEARCH_ALONE
@@ -82,7 +83,8 @@ def _stated(subject: AuditSubject, options: Mapping[str, Any]) -> Iterator[str]:
     if options["backend"] == beside and backend == "openvino":
         pairs["backend"] = (options["backend"], backend)
     account = subject.environment.get("embedding")
-    explained = not isinstance(account, Mapping) or account.get("notes")
+    notes = account.get("notes", ()) if isinstance(account, Mapping) else None
+    explained = notes is None or any(not str(note).startswith(PROBED) for note in _listed(notes))
     chosen = spec is None or not spec.one_engine
     if options["backend"] == "openvino" and backend == beside and chosen and not explained:
         yield f"backend: openvino asked for, {beside} stated, and no note says why"

@@ -22,6 +22,8 @@ AT_ONCE = "recallbench run canary-locomo --store bm25, which needs none of it"
     DSN,
     encoder_options.EMBEDDER,
     encoder_options.MAX_TOKENS,
+    encoder_options.DTYPE,
+    encoder_options.BACKEND,
     *options.of_stores(),
     options.CORPUS_FILE,
     options.CACHE_DIR,
@@ -62,7 +64,13 @@ def doctor(corpora: tuple[str, ...], strict: bool, format: Format, **of_run: Any
             for name, rows in asked.items()
         ]
     }
-    chosen = [word for name in ("store", "embedder") if (value := of_run[name]) for word in (f"--{name}", value)]
+    given = {name: of_run[name] for name in ("store", "embedder", "max_tokens", "dtype", "backend")}
+    chosen = [
+        word
+        for name, value in given.items()
+        if value not in (None, "fp32", "auto")
+        for word in (f"--{name.replace('_', '-')}", str(value))
+    ]
     told = readiness_conclusion(asked, shell.command("run", named[0], *chosen), AT_ONCE)
     # A page and Markdown have the table, where the terminal has lines that are made to be read from above.
     parts = lines if format == "text" else [sheet]

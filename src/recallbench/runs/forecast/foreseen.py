@@ -14,7 +14,7 @@ from recallbench.errors import RecallBenchError
 from recallbench.hub import offline
 from recallbench.progress import Silent
 from recallbench.runs.forecast.forecast import Forecast, MachinePace, forecast
-from recallbench.runs.forecast.kept_pace import recall_pace, remember_pace
+from recallbench.runs.forecast.kept_pace import Paced, recall_pace, remember_pace
 from recallbench.runs.forecast.probe import READ, WORTH, nearby, probe_encoder, probe_plain
 from recallbench.runs.forecast.work import RunWork, count_work
 from recallbench.runs.options import Options
@@ -63,14 +63,15 @@ def _embedding_pace(
             pace, unknown=f"how quick {plan.embedder} is, the run will tell: no encoder of one's own is tried"
         )
     options, memo = plan.options, Memo(plan.options.cache_dir / "memo")
+    paced = Paced(encoder.name, encoder.max_tokens, options.dtype, options.backend)
     if not tries:
-        found = recall_pace(memo, encoder.name, work, pace)
+        found = recall_pace(memo, paced, work, pace)
         return found or replace(pace, unknown=f"how quick {encoder.name} is here, `recallbench doctor` finds out")
     ready, detail, _ = encoder_status(encoder.name, offline(options.environ), options.cache_dir, options.max_tokens)
     if not ready:
         return replace(pace, unknown=f"how quick {encoder.name} is, its weights will tell: {detail}")
     found = probe_encoder(encoder, work, pace)
-    remember_pace(memo, encoder.name, found)
+    remember_pace(memo, paced, found)
     return found
 
 

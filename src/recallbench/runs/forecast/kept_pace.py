@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,16 @@ from recallbench.runs.forecast.forecast import MachinePace
 from recallbench.runs.forecast.work import RunWork, strata
 
 
-def remember_pace(memo: Memo, encoder: str, pace: MachinePace) -> None:
+class Paced(NamedTuple):
+    """All of an encoder that decides its pace, as a run asks for it."""
+
+    name: str
+    max_tokens: int | None
+    dtype: str = "fp32"
+    backend: str = "auto"
+
+
+def remember_pace(memo: Memo, encoder: Paced, pace: MachinePace) -> None:
     """Keep what was found."""
     memo.remember(
         _key(encoder),
@@ -28,7 +38,7 @@ def remember_pace(memo: Memo, encoder: str, pace: MachinePace) -> None:
     )
 
 
-def recall_pace(memo: Memo, encoder: str, work: RunWork, pace: MachinePace) -> MachinePace | None:
+def recall_pace(memo: Memo, encoder: Paced, work: RunWork, pace: MachinePace) -> MachinePace | None:
     """Return the pace with what was found before, for other texts and for what the machine gives now; None where
     nothing was."""
     fact = memo.recall(_key(encoder))
@@ -46,11 +56,14 @@ def recall_pace(memo: Memo, encoder: str, work: RunWork, pace: MachinePace) -> M
     return replace(pace, encoder_start=start, encoder_memory=memory, texts=tuple(zip(groups, times, strict=True)))
 
 
-def _key(encoder: str) -> dict[str, str]:
+def _key(encoder: Paced) -> dict[str, str]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return {
         "what": "seconds of an encoder by length",
-        "encoder": encoder,
+        "encoder": encoder.name,
+        "max_tokens": str(encoder.max_tokens),
+        "dtype": encoder.dtype,
+        "backend": encoder.backend,
         "cpu": machine.cpu_model(),
         "cores": str(cores),
         **machine.library_versions(),
