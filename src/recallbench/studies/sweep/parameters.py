@@ -68,7 +68,7 @@ def configure(base: Options, values: Mapping[str, str], folder: Path) -> Configu
         pipeline = pipeline if changed == pipeline else changed
     options = replace(options, pipeline=pipeline, store_options=store_options)
     if {"store", "pipeline"} & values.keys() and "embedder" not in values and _is_without_vectors(options):
-        options = replace(options, embedder=None, max_tokens=None)
+        options = options.without_encoder()
     return Configured(options, k)
 
 
