@@ -74,6 +74,9 @@ def test_what_is_left_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     (case.work / "cache" / "half").write_text("")
     sleeping = subprocess.Popen(["sleep", "60"], cwd=case.work)
     try:
+        command = Path(f"/proc/{sleeping.pid}/cmdline")
+        while b"sleep" not in command.read_bytes():  # until it is the program that it becomes
+            pass
         found = case.left_over()
     finally:
         sleeping.kill()
