@@ -34,6 +34,8 @@ RETRY = 0.5
 """Seconds after which an interruption that got lost is made again: time enough to clean up, should it not be lost."""
 
 _cleanups: dict[int, Callable[[], None]] = {}
+_guarded: list[signal.Signals] = []
+"""The signals of which a second one ends the program by itself, once there is a guard to send it."""
 _numbers = count()
 
 
@@ -95,6 +97,8 @@ def postpone_signals() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+        if _guarded:
+            _end_when_repeated(_guarded)
     if received:
         signal.raise_signal(received[0])
 
@@ -212,7 +216,8 @@ def end_in_time(message: str, code: int, afterwards: Callable[[], object]) -> No
             os._exit(0)
     if guard > 0:
         outside.close()
-        _end_when_repeated(ENDING)
+        _guarded.extend(ENDING)
+        _end_when_repeated(_guarded)
     signal.set_wakeup_fd(inside.fileno(), warn_on_full_buffer=False)
     # Thread.start waits on a threading.Event, which a Ctrl-C can leave locked for good.
     _thread.start_new_thread(_watch, (inside, outside, message, code))
