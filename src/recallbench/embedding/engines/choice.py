@@ -217,8 +217,8 @@ class EngineChoice:
         runners: dict[str, Runner] = {}
         for backend in (OPENVINO, self._plain) if asked == "auto" else (asked,):
             of_cores = backend == OPENVINO and weights.streams
-            # The plain engine stays as plain as it is. Nothing runs side by side: under load a vector was once of
-            # another text, and the cause is not known.
+            # The plain engine stays as plain as it is. Nothing runs side by side: a vector was once wrong
+            # while it did, and why is not known.
             settings = [WHOLE_BATCHES] if backend == self._plain else settings_to_try(cores(), size, streams=False)
             runners[backend] = choose_setting(partial(_open, weights, backend), settings, window, fixed=of_cores)
         if asked == "auto":
