@@ -14,7 +14,6 @@ HUB = "fetches from the hub, which is not reached here; the body is held to a ha
 GIGABYTE = "needs a gigabyte of weights; tests/embedding/kinds/test_gguf_encoder.py runs such a model"
 CANONICAL = "ends with code 0 only where the protocol's weights are, which only the hub has"
 MEASURES = "times this machine for minutes to hours, which must do nothing else; no test asserts on time"
-PGMNEMO = "needs the real extension pgmnemo, which is not public, and the protocol's weights, which only the hub has"
 SERVER = "keeps its terminal: tests/bolt.py has started the same program already"
 
 LEFT_OUT: Mapping[str, str] = {
@@ -26,7 +25,6 @@ LEFT_OUT: Mapping[str, str] = {
     r"recallbench (doctor|run (locomo|longmemeval) --dry-run) --strict": CANONICAL,
     r"recallbench fetch nomic": GIGABYTE,
     r"recallbench (run|matrix) .*\bnomic\b.*": GIGABYTE,
-    r"\(cd benchmarks/(longmemeval|locomo) && (python runner\.py|bash run_locomo\.sh).* <TAG>.*": PGMNEMO,
     r"python examples/bolt_server.py( &)?": SERVER,
     r"\.venv/bin/python benchmarks/performance.*": MEASURES,
 }
@@ -82,13 +80,17 @@ OTHERWISE: Mapping[str, tuple[str, ...]] = {
         '"audit"',
         BY_ADDRESS,
     ),
+    r"createdb recall_bench|psql -d recall_bench .*|\. \.venv/bin/activate|export PGMNEMO_DSN=.*|\(cd .* <TAG>.*\)": (
+        "tests/documents/test_procedure_commands.py::test_they_make_a_server_ready_and_measure_both_corpora",
+        "in COMMANDS",
+    ),
     r"python scripts/check_corpora.py realmem \S+ realmem-exact": (
         "tests/corpora/test_corpora_facts.py::test_minilm_over_real_chats_is_within_the_weight_of_one_question",
         "compared(",
         "encoder(",
     ),
 }
-"""Commands that another test executes, over less or with vectors that are there; and words that stand in that test."""
+"""Commands that another test executes: elsewhere, over less, or with a stand-in; and words of that test."""
 
 EASED: Mapping[str, str] = {
     r"recallbench run (realtalk|realtalk-turns|beam-100k|realmem) .*--embedder (minilm|mpnet)\b.*": "MAX_TOKENS=16",

@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from bolt import bolt_server
@@ -47,6 +48,8 @@ def surrounded(commands: Sequence[Line], folder: Path) -> Iterator[tuple[list[Li
         if '"$PGMNEMO_DSN"' in text:
             env["PGMNEMO_DSN"] = servers.enter_context(versioned_server(offered=VERSIONS)).dsn
             env |= server_by_default(env["PGMNEMO_DSN"], folder)
+            with psycopg.connect(env["PGMNEMO_DSN"], autocommit=True) as connection:
+                connection.execute("CREATE EXTENSION pgmnemo CASCADE")
         for name in ("FIRST_DSN", "SECOND_DSN"):
             if f'"${name}"' in text:
                 env[name] = servers.enter_context(EmbeddedServer()).dsn
