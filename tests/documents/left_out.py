@@ -92,27 +92,32 @@ OTHERWISE: Mapping[str, tuple[str, ...]] = {
 }
 """Commands that another test executes: elsewhere, over less, or with a stand-in; and words of that test."""
 
-EASED: Mapping[str, str] = {
-    r"recallbench run (realtalk|realtalk-turns|beam-100k|realmem) .*--embedder (minilm|mpnet)\b.*": "MAX_TOKENS=16",
-    r"recallbench run locomo .*--embedder mpnet .*": "MAX_TOKENS=16",
-    r"recallbench evaluate turns .*": "MAX_TOKENS=16",
-    r"recallbench run locomo .*--embedder path:.*": "LIMIT=2",
-    r"recallbench sweep examples/sweeps/(3-rerank|4-rewrite)\.toml .*": "LIMIT=2",
-    r"recallbench (run locomo|versions) --store pgmnemo .*": "LIMIT=20",
+TORCH = ("BACKEND=torch",)
+"""Neither compiles a graph nor proves it, which takes longer than a few texts."""
+FEW_TOKENS = ("MAX_TOKENS=16", *TORCH)
+EASED: Mapping[str, tuple[str, ...]] = {
+    r"recallbench run (realtalk|realtalk-turns|beam-100k|realmem) .*--embedder (minilm|mpnet)\b.*": FEW_TOKENS,
+    r"recallbench run locomo .*--embedder mpnet .*": FEW_TOKENS,
+    r"recallbench evaluate turns .*": FEW_TOKENS,
+    r"recallbench run locomo .*--embedder path:.*": ("LIMIT=2",),
+    r"recallbench run locomo .* --max-tokens 128 .*|recallbench matrix --encoders .*": TORCH,
+    r"recallbench sweep examples/sweeps/(3-rerank|4-rewrite)\.toml .*": ("LIMIT=2",),
+    r"recallbench (run locomo|versions) --store pgmnemo .*": ("LIMIT=20",),
 }
-"""Commands to which each text or question adds seconds or minutes, with the option that eases them as a variable."""
+"""Commands to which each text or question adds seconds or minutes, with options that ease them, set as variables."""
 
-FEW_TOKENS = "minilm@16,mpnet@16,minilm-sre@16,minilm-l3@16,minilm@8,wordllama"
+SHORT_WINDOWS = "minilm@16,mpnet@16,minilm-sre@16,minilm-l3@16,minilm@8,wordllama"
 INSTEAD: Mapping[str, str] = {
     "--seconds 20": "--seconds 2",
     "--items 50": "--items 1",
-    "minilm,mpnet,minilm-sre,minilm-l3,minilm@128,wordllama": FEW_TOKENS,
-    "minilm,minilm@256,minilm@128,minilm-l3,wordllama,mpnet": FEW_TOKENS,
+    "minilm,mpnet,minilm-sre,minilm-l3,minilm@128,wordllama": SHORT_WINDOWS,
+    "minilm,minilm@256,minilm@128,minilm-l3,wordllama,mpnet": SHORT_WINDOWS,
     "minilm@128,minilm@256,minilm --corpora": "minilm@8,minilm@12,minilm@16 --corpora",
     "--corpora realtalk,realtalk-turns,locomo,realmem,beam-100k": "--corpora canary-locomo",
     "--corpora realtalk,locomo": "--corpora canary-locomo",
     "tenants.py longmemeval_s_cleaned.json": "tenants.py few-items.json",
     "dbname=…": "dbname=postgres",
+    **{f"{corpus} $vectors": f"{corpus} --store exact" for corpus in ("realtalk", "turns", "beam-100k", "realmem")},
 }
 """Words of commands that would wait, or do the same to more; with what the test says instead."""
 
@@ -129,8 +134,8 @@ def as_executed(line: Line) -> Line:
     command = ONLY.get(line.command, line.command)
     for words, fewer in INSTEAD.items():
         command = command.replace(words, fewer)
-    eased = [f"RECALLBENCH_{option} " for pattern, option in EASED.items() if re.fullmatch(pattern, line.command)]
-    return line._replace(command="".join(eased) + command)
+    options = [option for pattern, own in EASED.items() if re.fullmatch(pattern, line.command) for option in own]
+    return line._replace(command=" ".join([*(f"RECALLBENCH_{option}" for option in options), command]))
 
 
 def reason(line: Line) -> str | None:

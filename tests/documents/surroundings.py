@@ -29,6 +29,8 @@ from versioned import versioned_server
 
 ENDPOINT = "127.0.0.1:8080"
 """Where the documents, and the examples that they name, have their model."""
+ONLINE = {"HF_HUB_OFFLINE": "0"}
+"""Lets a command use the network."""
 REPOSITORIES = "https://raw.githubusercontent.com"
 WORDINGS = "Who said so?\nWhen was it said?\nWhere was it said?"
 VERSIONS = ("0.2.1", "0.4.1", "0.10.0", "0.15.1", "0.20.0")
@@ -55,7 +57,7 @@ def surrounded(commands: Sequence[Line], folder: Path) -> Iterator[tuple[list[Li
                 env[name] = servers.enter_context(EmbeddedServer()).dsn
         if "evaluate hub:" in text:
             hub = servers.enter_context(LoopbackHub(sets_of_the_hub()))
-            env |= {"HF_ENDPOINT": hub.url, "HF_HUB_OFFLINE": "0"}
+            env |= {"HF_ENDPOINT": hub.url, **ONLINE}
         if REPOSITORIES in text:
             others = servers.enter_context(LoopbackHub(published_rankings(folder / "locomo10.json")))
             lines = [line._replace(command=line.command.replace(REPOSITORIES, others.url)) for line in lines]

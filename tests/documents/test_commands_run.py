@@ -27,7 +27,7 @@ from documents.left_out import (
 from documents.markdown import ROOT
 from documents.readers import READERS, Reader
 from documents.shell_blocks import Line, run_commands, sections
-from documents.surroundings import surrounded
+from documents.surroundings import ONLINE, surrounded
 from loopback_hub import LoopbackHub
 from recallbench.corpora.registry import facts
 from recallbench.protocol.frozen import load
@@ -105,7 +105,7 @@ def test_commands_run_on_real_corpora(
     (tmp_path / "longmemeval_s_cleaned.json").symlink_to(longmemeval_file)
     weights = any(map(needs_weights, executed(guide, heavy=True, weights=True)))
     there = weights and not request.getfixturevalue("unfetched")
-    execute(guide, executed(guide, heavy=True, weights=there), tmp_path, env)
+    execute(guide, executed(guide, heavy=True, weights=there), tmp_path, env | (ONLINE if there else {}))
 
 
 @pytest.mark.marked
