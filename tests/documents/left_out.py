@@ -13,7 +13,7 @@ GITHUB = "asks GitHub for a release, and for who signed it: none is public"
 HUB = "fetches from the hub, which is not reached here; the body is held to a hash that nothing else has"
 GIGABYTE = "needs a gigabyte of weights; tests/embedding/kinds/test_gguf_encoder.py runs such a model"
 CANONICAL = "ends with code 0 only where the protocol's weights are, which only the hub has"
-MEASURES = "times this machine for minutes to hours, which must do nothing else; no test asserts on time"
+MEASURES = "times this machine, which must do nothing else, for minutes to hours; a test imports each of these programs"
 SERVER = "keeps its terminal: tests/bolt.py has started the same program already"
 
 LEFT_OUT: Mapping[str, str] = {

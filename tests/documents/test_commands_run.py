@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from commandline import recallbench
 from documents.left_out import (
     CANONICAL,
     EASED,
@@ -149,8 +150,24 @@ def test_what_is_not_executed_as_it_stands_is_there_and_little_is_left_out() -> 
         assert any(words in command for command in every), f"{words} is in no document"
     left = [line for _, line in every_line() if line.program == "recallbench" and reason(line) in LEFT_OUT.values()]
     assert len(left) < 0.05 * len(every)
-    for test in ELSEWHERE.values():
+    for test in (*ELSEWHERE.values(), *re.findall(r"tests/\S+\.py", " ".join(LEFT_OUT.values()))):
         assert (ROOT / test).is_file()
+
+
+IMPORTING = """
+import runpy, sys
+sys.path.insert(0, "benchmarks/performance")
+for path in sys.argv[1:]:
+    runpy.run_path(path, run_name="imported")
+"""
+
+
+def test_programs_that_measure_can_be_imported() -> None:
+    """Each that a document names; the first of them imports nearly all others."""
+    named = {path for _, line in every_line() for path in re.findall(r"benchmarks/performance\S*", line.command)}
+    files = [path if path.endswith(".py") else f"{path}/__main__.py" for path in sorted(named)]
+    assert len(files) > 5
+    assert recallbench(*files, cwd=ROOT, program=("-c", IMPORTING)).returncode == 0
 
 
 @pytest.mark.parametrize(("test", "words"), [(test, words) for test, *words in OTHERWISE.values()])
