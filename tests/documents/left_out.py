@@ -99,7 +99,7 @@ EASED: Mapping[str, tuple[str, ...]] = {
     r"recallbench run (realtalk|realtalk-turns|beam-100k|realmem) .*--embedder (minilm|mpnet)\b.*": FEW_TOKENS,
     r"recallbench run locomo .*--embedder mpnet .*": FEW_TOKENS,
     r"recallbench evaluate turns .*": FEW_TOKENS,
-    r"recallbench run locomo .*--embedder path:.*": ("LIMIT=2",),
+    r"recallbench run locomo .*--embedder path:.*": ("LIMIT=2", *TORCH),
     r"recallbench run locomo .* --max-tokens 128 .*|recallbench matrix --encoders .*": TORCH,
     r"recallbench sweep examples/sweeps/(3-rerank|4-rewrite)\.toml .*": ("LIMIT=2",),
     r"recallbench (run locomo|versions) --store pgmnemo .*": ("LIMIT=20",),
@@ -115,7 +115,7 @@ INSTEAD: Mapping[str, str] = {
     "minilm@128,minilm@256,minilm --corpora": "minilm@8,minilm@12,minilm@16 --corpora",
     "--corpora realtalk,realtalk-turns,locomo,realmem,beam-100k": "--corpora canary-locomo",
     "--corpora realtalk,locomo": "--corpora canary-locomo",
-    "tenants.py longmemeval_s_cleaned.json": "tenants.py few-items.json",
+    "tenants.py longmemeval_s_cleaned.json": "tenants.py few-items.json --shares 10",
     "dbname=…": "dbname=postgres",
     **{f"{corpus} $vectors": f"{corpus} --store exact" for corpus in ("realtalk", "turns", "beam-100k", "realmem")},
 }

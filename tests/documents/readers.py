@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -160,9 +161,14 @@ def indexed(folder: Path) -> None:
 
 
 def with_its_tests(folder: Path) -> None:
-    """The checkout's scripts and tests, and the environment that it was set up with."""
-    for name, place in (("scripts", ROOT / "scripts"), ("tests", ROOT / "tests"), (".venv", Path(sys.prefix))):
-        (folder / name).symlink_to(place)
+    """The checkout's scripts and tests, and its Python."""
+    for name in ("scripts", "tests"):
+        (folder / name).symlink_to(ROOT / name)
+    # Not a link: those of whom a server is another user can't pass this folder.
+    python = folder / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
+    python.chmod(0o755)
 
 
 def release(folder: Path) -> None:
