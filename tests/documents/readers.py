@@ -229,7 +229,8 @@ READERS: dict[str, Reader] = {
     "docs/matching.md": Reader(prepare=expected_texts),
     "docs/own-data.md": Reader(TEAM, own_data),
     "docs/rankings.md": Reader(("gold.jsonl",), ranked),
-    "docs/portable-vectors.md": Reader(marked=True, home=True),
+    "docs/own-memory.md": Reader(settings=FEW),
+    "docs/portable-vectors.md": Reader(settings={"RECALLBENCH_MAX_TOKENS": "16"}, marked=True, home=True),
     "docs/release-citation.md": Reader(prepare=checkout, marked=True, home=True),
     "docs/site.md": Reader(prepare=board, marked=True),
     "docs/pipelines.md": Reader(prepare=scripts, settings={"RECALLBENCH_LIMIT": "1"}, marked=True),
@@ -241,7 +242,7 @@ READERS: dict[str, Reader] = {
     "docs/encoders.md": Reader(settings=FEW),
     "docs/own-encoder.md": Reader(prepare=own_encoder),
     "docs/figures.md": Reader(settings=FEW, marked=True),
-    "docs/latency.md": Reader(settings={"RECALLBENCH_SECONDS": ".3"}, marked=True),
+    "docs/latency.md": Reader(settings={"RECALLBENCH_SECONDS": ".1"}, marked=True),
     "docs/matrix.md": Reader(prepare=my_set, settings=FEW, marked=True),
 }
 """Those who need more than an empty folder."""
