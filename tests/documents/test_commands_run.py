@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,17 +13,16 @@ from documents.left_out import (
     CANONICAL,
     EASED,
     ELSEWHERE,
-    GIGABYTE,
     HUB,
     INSTEAD,
     LEFT_OUT,
     MIRRORED,
-    NEEDS_WEIGHTS,
     ONLY,
     OTHERWISE,
+    WEIGHTS,
     as_executed,
-    needs_weights,
     reason,
+    weights_of,
 )
 from documents.markdown import ROOT
 from documents.readers import READERS, Reader
@@ -35,7 +34,7 @@ from recallbench.protocol.frozen import load
 
 NOWHERE = "http://127.0.0.1:9"
 UNREACHABLE = {"PIP_NO_INDEX": "1", "HF_ENDPOINT": NOWHERE, "PGMNEMO_DSN": "postgresql://127.0.0.1:9/none"}
-UNATTAINABLE = (HUB, GIGABYTE, CANONICAL)
+UNATTAINABLE = (HUB, CANONICAL)
 GUIDES = [
     str(path.relative_to(ROOT))
     for pattern in ("README.md", "docs/*.md", "benchmarks/*.md", "benchmarks/*/*.md")
@@ -50,12 +49,12 @@ def every_line() -> list[tuple[str, Line]]:
     return [(guide, line) for guide, part in parts for line in part.commands]
 
 
-def executed(guide: str, heavy: bool, weights: bool = False) -> list[Line]:
-    """The commands of a guide that a test executes; without `heavy` those of its light sections."""
+def executed(guide: str, heavy: bool, weights: Collection[str] = ()) -> list[Line]:
+    """The commands of a guide that a test executes with these weights; without `heavy` those of its light sections."""
     parts = sections((ROOT / guide).read_text("utf-8"))
     whole = heavy or READERS.get(guide, Reader()).marked
     lines = [line for part in parts if whole or not part.heavy for line in part.commands]
-    return [as_executed(line) for line in lines if reason(line) is None and (weights or not needs_weights(line))]
+    return [as_executed(line) for line in lines if reason(line) is None and weights_of(line) <= {*weights}]
 
 
 def with_commands(heavy: bool) -> Iterator[str]:
@@ -64,7 +63,7 @@ def with_commands(heavy: bool) -> Iterator[str]:
         if guide in ELSEWHERE:
             continue
         light = [] if READERS.get(guide, Reader()).marked else executed(guide, heavy=False)
-        if light if not heavy else len(executed(guide, heavy=True, weights=True)) > len(light):
+        if light if not heavy else len(executed(guide, heavy=True, weights=WEIGHTS)) > len(light):
             yield guide
 
 
@@ -104,18 +103,24 @@ def test_commands_run_on_real_corpora(
     }
     (tmp_path / "locomo10.json").symlink_to(Path(locomo_vectors["LOCOMO_DATA_DIR"]) / "locomo10.json")
     (tmp_path / "longmemeval_s_cleaned.json").symlink_to(longmemeval_file)
-    weights = any(map(needs_weights, executed(guide, heavy=True, weights=True)))
-    there = weights and not request.getfixturevalue("unfetched")
-    execute(guide, executed(guide, heavy=True, weights=there), tmp_path, env | (ONLINE if there else {}))
+    commands = executed(guide, heavy=True)
+    if commands != executed(guide, heavy=True, weights=WEIGHTS):
+        commands = executed(guide, heavy=True, weights=request.getfixturevalue("weights"))
+        env |= ONLINE
+    execute(guide, commands, tmp_path, env)
 
 
 @pytest.mark.marked
 @pytest.mark.real_data
-def test_commands_with_weights_of_the_package_index_could_be_executed(unfetched: str) -> None:
+@pytest.mark.parametrize("encoder", WEIGHTS)
+def test_commands_that_need_weights_were_executed(encoder: str, weights: frozenset[str]) -> None:
     """They are among those of the test before; where that could not be, this one is skipped and says so."""
-    if unfetched:
-        left = sorted({line.command for _, line in every_line() if needs_weights(line)})
-        pytest.skip(f"{unfetched}: {len(left)} commands were not executed: {'; '.join(left)}")
+    needing = sorted({line.command for _, line in every_line() if encoder in weights_of(line)})
+    assert needing
+    if encoder not in weights:
+        pytest.skip(
+            f"the weights of {encoder} are not to be had here, so these were not executed: {'; '.join(needing)}"
+        )
 
 
 @pytest.mark.marked
@@ -144,7 +149,7 @@ def test_corpora_are_fetched_from_a_mirror(
 
 def test_what_is_not_executed_as_it_stands_is_there_and_little_is_left_out() -> None:
     every = [line.command for _, line in every_line()]
-    for pattern in (*LEFT_OUT, *OTHERWISE, *EASED, MIRRORED, NEEDS_WEIGHTS):
+    for pattern in (*LEFT_OUT, *OTHERWISE, *EASED, MIRRORED):
         assert any(re.fullmatch(pattern, command) for command in every), f"{pattern} is in no document"
     for words in (*INSTEAD, *ONLY):
         assert any(words in command for command in every), f"{words} is in no document"
