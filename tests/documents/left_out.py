@@ -89,7 +89,7 @@ TORCH = ("BACKEND=torch",)
 """Neither compiles a graph nor proves it, which takes longer than a few texts."""
 FEW_TOKENS = ("MAX_TOKENS=16", *TORCH)
 EASED: Mapping[str, tuple[str, ...]] = {
-    r"recallbench run (realtalk|realtalk-turns|beam-100k|realmem) .*--embedder (minilm|mpnet)\b.*": FEW_TOKENS,
+    r"recallbench run (realtalk|(realtalk-turns|realmem) --store) .*--embedder (minilm|mpnet)\b.*": FEW_TOKENS,
     r"recallbench run locomo .*--embedder (mpnet|nomic --store) .*": FEW_TOKENS,
     r"recallbench evaluate turns .*": FEW_TOKENS,
     r"recallbench run locomo .*--embedder path:.*": ("LIMIT=2", *TORCH),
@@ -102,6 +102,8 @@ EASED: Mapping[str, tuple[str, ...]] = {
 }
 """Commands to which each text or question adds seconds or minutes, with options that ease them, set as variables."""
 
+FURTHER = ("realtalk-turns", "beam-100k", "realmem")
+"""Corpora over which a guide does again what it did over two others."""
 SHORT_WINDOWS = "minilm@16,mpnet@16,minilm-sre@16,minilm-l3@16,minilm@8,wordllama"
 INSTEAD: Mapping[str, str] = {
     "--seconds 20": "--seconds 2",
@@ -115,7 +117,9 @@ INSTEAD: Mapping[str, str] = {
     "--corpora realtalk,locomo": "--corpora canary-locomo",
     "tenants.py longmemeval_s_cleaned.json": "tenants.py few-items.json --shares 10",
     "dbname=…": "dbname=postgres",
-    **{f"{corpus} $vectors": f"{corpus} --store exact" for corpus in ("realtalk", "turns", "beam-100k", "realmem")},
+    "run realtalk $vectors": "run realtalk --store exact",
+    **{f"{corpus} $vectors --embedder minilm": f"{corpus} --store exact --embedder hash" for corpus in FURTHER},
+    **{f"{corpus} $vectors --embedder mpnet": f"{corpus} --store exact --embedder wordllama" for corpus in FURTHER},
 }
 """Words of commands that would wait, or do the same to more; with what the test says instead."""
 
