@@ -10,8 +10,8 @@ from documents.shell_blocks import Line
 INSTALLS = "installs packages: tests/test_wheel.py installs the wheel, tests/test_setup.py makes and holds the lists"
 ITSELF = "sets up a checkout, or runs all tests, this one among them"
 GITHUB = "asks GitHub for a release, and for who signed it: none is public"
-HUB = "fetches from the hub, which is not reached here; the body is held to a hash that nothing else has"
-CANONICAL = "ends with code 0 only where the protocol's weights are, which only the hub has"
+HUB = "fetches what only the hub has, and is held to its hash; executed without the hub, where it is to be refused"
+CANONICAL = "wants weights that only the hub has; executed without them, where it is to be refused"
 MEASURES = "times this machine, which must do nothing else, for minutes to hours; a test imports each of these programs"
 
 LEFT_OUT: Mapping[str, str] = {
@@ -23,7 +23,7 @@ LEFT_OUT: Mapping[str, str] = {
     r"recallbench (doctor|run (locomo|longmemeval) --dry-run) --strict": CANONICAL,
     r"\.venv/bin/python benchmarks/performance.*": MEASURES,
 }
-"""Whole commands, as patterns, that no test executes."""
+"""Whole commands, as patterns, that no test executes to a good end."""
 
 MIRRORED = r"recallbench fetch (locomo|realtalk|realmem|beam-100k)"
 """Commands that a test of their own executes, which has a mirror."""
