@@ -87,7 +87,7 @@ OTHERWISE: Mapping[str, tuple[str, ...]] = {
 
 TORCH = ("BACKEND=torch",)
 """Neither compiles a graph nor proves it, which takes longer than a few texts."""
-FEW_TOKENS = ("MAX_TOKENS=16", *TORCH)
+FEW_TOKENS = ("MAX_TOKENS=8", *TORCH)
 EASED: Mapping[str, tuple[str, ...]] = {
     r"recallbench run (realtalk|(realtalk-turns|realmem) --store) .*--embedder (minilm|mpnet)\b.*": FEW_TOKENS,
     r"recallbench run locomo .*--embedder (mpnet|nomic --store) .*": FEW_TOKENS,
@@ -96,7 +96,7 @@ EASED: Mapping[str, tuple[str, ...]] = {
     r"recallbench run locomo .* --max-tokens 128 .*|recallbench matrix --encoders .*": TORCH,
     r"recallbench run canary-locomo --store exact --embedder minilm --dtype .*": FEW_TOKENS[:1],
     r"recallbench run canary-locomo --store exact --embedder minilm --(cache-dir|engine|folder fp32).*": FEW_TOKENS[:1],
-    r"recallbench sweep examples/sweeps/(3-rerank|4-rewrite)\.toml .*": ("LIMIT=1",),
+    r"recallbench sweep examples/sweeps/(3-rerank|4-rewrite)\.toml .*": ("LIMIT=2",),
     r"recallbench sweep .* --(sensitivity|repeats) .*|recallbench repeat 2 locomo .*": ("LIMIT=20",),
     r"recallbench (run locomo|versions) --store pgmnemo .*": ("LIMIT=20",),
 }
