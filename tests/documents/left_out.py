@@ -97,7 +97,7 @@ EASED: Mapping[str, tuple[str, ...]] = {
     r"recallbench run canary-locomo --store exact --embedder minilm --dtype .*": FEW_TOKENS[:1],
     r"recallbench run canary-locomo --store exact --embedder minilm --(cache-dir|engine|folder fp32).*": FEW_TOKENS[:1],
     r"recallbench sweep examples/sweeps/(3-rerank|4-rewrite)\.toml .*": ("LIMIT=2",),
-    r"recallbench sweep .* --(sensitivity|repeats) .*|recallbench repeat 2 locomo .*": ("LIMIT=20",),
+    r"recallbench sweep .* --sensitivity .*|recallbench repeat 2 locomo .*": ("LIMIT=20",),
     r"recallbench (run locomo|versions) --store pgmnemo .*": ("LIMIT=20",),
 }
 """Commands to which each text or question adds seconds or minutes, with options that ease them, set as variables."""
