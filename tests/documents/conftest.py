@@ -15,9 +15,6 @@ from recallbench.embedding.encoders import ENCODERS
 from recallbench.embedding.registry import default_cache_dir
 from recallbench.embedding.wheels import unpacked_folder
 
-NEVER_FETCHED = "nomic"
-"""Has a gigabyte of weights: used where whoever runs the tests has them."""
-
 
 @pytest.fixture(scope="session")
 def weights(locomo_vectors: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> frozenset[str]:
@@ -34,10 +31,8 @@ def _had(name: str, folder: Path, env: Mapping[str, str]) -> bool:
     files = ENCODERS[name].passage
     own, place = (unpacked_folder(files, cache) for cache in (default_cache_dir(), Path(env["RECALLBENCH_CACHE_DIR"])))
     place.parent.mkdir(exist_ok=True)
-    if own.is_dir():
+    if all((own / file).is_file() for file in files.files):
         place.symlink_to(own)
-    if name == NEVER_FETCHED:
-        return own.is_dir()
     done = recallbench("fetch", name, "--quiet", cwd=folder, env={**env, **ONLINE})
     assert done.returncode in (0, 3)  # 3: nothing but the package index is not there
     return done.returncode == 0

@@ -12,6 +12,10 @@ ITSELF = "sets up a checkout, or runs all tests, this one among them"
 GITHUB = "asks GitHub for a release, and for who signed it: none is public"
 HUB = "fetches what only the hub has, and is held to its hash; executed without the hub, where it is to be refused"
 CANONICAL = "wants weights that only the hub has; executed without them, where it is to be refused"
+GIGABYTE = (
+    "needs a gigabyte of weights, and most of a second for each text, however short; "
+    "tests/embedding/kinds/test_gguf_encoder.py runs them where they are in the cache"
+)
 MEASURES = "times this machine, which must do nothing else, for minutes to hours; a test imports each of these programs"
 
 LEFT_OUT: Mapping[str, str] = {
@@ -21,6 +25,7 @@ LEFT_OUT: Mapping[str, str] = {
     r"recallbench fetch (longmemeval|bge-m3|dragon-plus)": HUB,
     r"recallbench fetch (longmemeval && recallbench fetch bge-m3|locomo && recallbench fetch dragon-plus)": HUB,
     r"recallbench (doctor|run (locomo|longmemeval) --dry-run) --strict": CANONICAL,
+    r"recallbench fetch nomic|recallbench (run|matrix) .*\bnomic\b.*": GIGABYTE,
     r"\.venv/bin/python benchmarks/performance.*": MEASURES,
 }
 """Whole commands, as patterns, that no test executes to a good end."""
@@ -28,7 +33,7 @@ LEFT_OUT: Mapping[str, str] = {
 MIRRORED = r"recallbench fetch (locomo|realtalk|realmem|beam-100k)"
 """Commands that a test of their own executes, which has a mirror."""
 
-WEIGHTS = ("wordllama", "minilm-l3", "minilm-sre", "mpnet", "nomic")
+WEIGHTS = ("wordllama", "minilm-l3", "minilm-sre", "mpnet")
 """Encoders of which only packages of the package index have the weights."""
 
 ELSEWHERE: Mapping[str, str] = {
@@ -90,7 +95,7 @@ TORCH = ("BACKEND=torch",)
 FEW_TOKENS = ("MAX_TOKENS=8", *TORCH)
 EASED: Mapping[str, tuple[str, ...]] = {
     r"recallbench run (realtalk|(realtalk-turns|realmem) --store) .*--embedder (minilm|mpnet)\b.*": FEW_TOKENS,
-    r"recallbench run locomo .*--embedder (mpnet|nomic --store) .*": FEW_TOKENS,
+    r"recallbench run locomo .*--embedder mpnet .*": FEW_TOKENS,
     r"recallbench evaluate turns .*": FEW_TOKENS,
     r"recallbench run locomo .*--embedder path:.*": ("LIMIT=2", *TORCH),
     r"recallbench run locomo .* --max-tokens 128 .*|recallbench matrix --encoders .*": TORCH,
@@ -110,8 +115,6 @@ INSTEAD: Mapping[str, str] = {
     "--items 50": "--items 1",
     "minilm,mpnet,minilm-sre,minilm-l3,minilm@128,wordllama": SHORT_WINDOWS,
     "minilm,minilm@256,minilm@128,minilm-l3,wordllama,mpnet": SHORT_WINDOWS,
-    "minilm,nomic,nomic@512 --corpora locomo": "minilm@16,nomic@8,nomic@12 --corpora canary-locomo",
-    "nomic --max-tokens 512": "nomic --max-tokens 12",
     "minilm@128,minilm@256,minilm --corpora": "minilm@8,minilm@12,minilm@16 --corpora",
     "--corpora realtalk,realtalk-turns,locomo,realmem,beam-100k": "--corpora canary-locomo",
     "--corpora realtalk,locomo": "--corpora canary-locomo",
