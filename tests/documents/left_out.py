@@ -30,7 +30,7 @@ LEFT_OUT: Mapping[str, str] = {
 }
 """Whole commands, as patterns, that no test executes to a good end."""
 
-MIRRORED = r"recallbench fetch (locomo|realtalk|realmem|beam-100k)"
+MIRRORED = r"(for corpus in .*; do )?recallbench fetch (locomo|realtalk|realmem|beam-100k|\$corpus; done)"
 """Commands that a test of their own executes, which has a mirror."""
 
 WEIGHTS = ("wordllama", "minilm-l3", "minilm-sre", "mpnet")

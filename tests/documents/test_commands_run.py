@@ -137,7 +137,7 @@ def test_corpora_are_fetched_from_a_mirror(
         files = [path for path in folder.rglob("*") if path.is_file()]
         served |= {f"/{known.source}/{known.revision}/{path.relative_to(folder)}": path.read_bytes() for path in files}
     fetches = sorted({line.command for _, line in every_line() if re.fullmatch(MIRRORED, line.command)})
-    assert len(fetches) == 4
+    assert len(fetches) == 5
     with LoopbackHub(served) as mirror:
         env = {
             "HF_HUB_OFFLINE": "0",
