@@ -34,6 +34,10 @@ STARTING = 90.0
 """Seconds that it may take to start."""
 OBJECT_STORE = 256 << 20
 """Bytes of its shared memory; what does not fit is put on disk, in its own folder."""
+NONE_IDLE = {"RAY_prestart_worker_first_driver": "0"}
+"""Workers are started when they are hired: Ray would have one for each core wait for work, and wait for them itself."""
+ONLOOKERS = ("start_api_server", "start_monitor", "start_log_monitor")
+"""What starts Ray's dashboard, without its pages too, what adds machines, and what reads logs: nobody asks for them."""
 
 
 @contextmanager
@@ -43,7 +47,7 @@ def started() -> Iterator[Any]:
     sweep(place, PREFIX, MARKER, end_leftovers)
     room = Scratch(place, PREFIX, MARKER)
     try:
-        with variables({**BINDS_LOOPBACK, **QUIET, **_own_token()}):
+        with variables({**BINDS_LOOPBACK, **QUIET, **NONE_IDLE, **_own_token()}):
             with handlers_kept():
                 ray = _start(room.path)
             forget = on_forced_end(_end_processes)
@@ -62,7 +66,7 @@ def _start(room: Path) -> Any:
 
     cores = cores_here()
     try:
-        with time_limit(STARTING):
+        with time_limit(STARTING), without_onlookers():
             ray.init(
                 "local",
                 num_cpus=cores,
@@ -85,6 +89,21 @@ def _start(room: Path) -> Any:
             remedy=f"free memory and room in {tempfile.gettempdir()}; {IN_PROCESS_INSTEAD}",
         ) from error
     return ray
+
+
+@contextmanager
+def without_onlookers() -> Iterator[None]:
+    """Have Ray start only what works: its onlookers take as long as all the rest, one after the other."""
+    from ray._private.node import Node
+
+    before = {name: getattr(Node, name) for name in ONLOOKERS}
+    for name in ONLOOKERS:
+        setattr(Node, name, lambda *_, **__: None)
+    try:
+        yield
+    finally:
+        for name, method in before.items():
+            setattr(Node, name, method)
 
 
 def _end_processes() -> None:
