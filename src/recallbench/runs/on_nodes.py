@@ -59,7 +59,7 @@ def deciding_facts(plans: Sequence[Plan]) -> dict[str, str]:
     facts = {**packages(), SEED: plans[0].options.environ.get(SEED) or "not set"}
     for plan in plans:
         facts[f"corpus {plan.corpus.name}"] = _file_of(plan)
-        facts[f"store {plan.store}"] = _servers_of(plan)
+        facts[f"store {plan.store}"] = _store_of(plan)
         if plan.embedder is not None and f"encoder {plan.embedder}" not in facts:
             with plan.open_embedder(Silent(), packs=False) as embedder:
                 assert embedder is not None  # a plan with an encoder has one
@@ -75,13 +75,15 @@ def _file_of(plan: Plan) -> str:
         return f"not here ({error.problem})"
 
 
-def _servers_of(plan: Plan) -> str:
-    if not plan.servers or store_class(plan.address).servers == "none":
+def _store_of(plan: Plan) -> str:
+    kind = store_class(plan.address)
+    servers = () if kind.servers == "none" else plan.servers
+    if not servers and not kind.outside:
         return "without a server"
-    status = store_status(plan.address, plan.servers, plan.options.environ, plan.options.store_options)
+    status = store_status(plan.address, servers, plan.options.environ, plan.options.store_options)
     if not status.ready:
         return f"not here ({status.detail})"
-    return ", ".join([*map(redacted, plan.servers), *status.decides])
+    return ", ".join([*map(redacted, servers), *status.decides]) or "here"
 
 
 def run_on_nodes(wanted: Mapping[Path, Options], progress: Progress, today: date) -> dict[Path, RecallBenchError]:
