@@ -17,16 +17,14 @@ from recallbench.cluster.surroundings import (
     IN_PROCESS_INSTEAD,
     LOOPBACK,
     QUIET,
-    SILENT,
-    first_line,
-    handlers_kept,
+    connect,
     import_ray,
     variables,
 )
 from recallbench.cluster.worker import cores_here
 from recallbench.confidential import remember_secrets
 from recallbench.errors import Blocked
-from recallbench.interruption import TimeLimitExceeded, on_forced_end, time_limit
+from recallbench.interruption import on_forced_end
 from recallbench.scratch import Scratch, sweep
 
 PREFIX, MARKER = ".recallbench-ray-", "a Ray cluster of recallbench"
@@ -48,8 +46,7 @@ def started() -> Iterator[Any]:
     room = Scratch(place, PREFIX, MARKER)
     try:
         with variables({**BINDS_LOOPBACK, **QUIET, **NONE_IDLE, **_own_token()}):
-            with handlers_kept():
-                ray = _start(room.path)
+            ray = _start(room.path)
             forget = on_forced_end(_end_processes)
             try:
                 room.note({PROCESSES: rays_descendants()})
@@ -62,32 +59,34 @@ def started() -> Iterator[Any]:
 
 
 def _start(room: Path) -> Any:
-    ray = import_ray()
+    ray, cores = import_ray(), cores_here()
 
-    cores = cores_here()
+    def refused(found: str) -> Blocked:
+        return Blocked(
+            "Ray can't be started on this machine",
+            expected=f"a cluster of {cores} cores within {STARTING:.0f} s",
+            found=found,
+            remedy=f"free memory and room in {tempfile.gettempdir()}; {IN_PROCESS_INSTEAD}",
+        )
+
     try:
-        with time_limit(STARTING), without_onlookers():
-            ray.init(
+        with without_onlookers():
+            connect(
+                ray,
                 "local",
+                STARTING,
+                refused,
                 num_cpus=cores,
                 object_store_memory=OBJECT_STORE,
                 _node_ip_address=LOOPBACK,
                 _temp_dir=str(room),
                 include_dashboard=False,
-                **SILENT,
             )
-    except BaseException as error:
+    except BaseException:
         _end_processes()
         with suppress(Exception):
             ray.shutdown()
-        if not isinstance(error, (TimeLimitExceeded, Exception)):
-            raise  # Ctrl-C
-        raise Blocked(
-            "Ray can't be started on this machine",
-            expected=f"a cluster of {cores} cores within {STARTING:.0f} s",
-            found=first_line(error),
-            remedy=f"free memory and room in {tempfile.gettempdir()}; {IN_PROCESS_INSTEAD}",
-        ) from error
+        raise
     return ray
 
 
