@@ -68,9 +68,6 @@ class Waiting:
         time.sleep(WAIT)
         return np.ones((len(item.contents), 384), np.float32)
 
-    def close(self) -> None:
-        return
-
 
 class FirstNode(RayCluster):
     """A cluster of which one node is used."""
