@@ -13,6 +13,9 @@ from pathlib import Path
 
 import psutil
 
+from recallbench.cluster.starting import NONE_IDLE, without_onlookers
+from recallbench.cluster.surroundings import BINDS_LOOPBACK
+
 STORE = 80 << 20
 """Bytes of shared memory of each node: nearly the least that Ray takes."""
 
@@ -31,13 +34,13 @@ class Nodes:
         """Have another node join, and wait for it."""
         self._say("add")
 
-    def kill(self) -> None:
-        """Kill the node that joined last, as a machine that loses its power."""
-        self._say("kill")
+    def kill(self, beginning: str = "") -> None:
+        """Kill the node whose id begins so, else that which joined last, as a machine that loses its power."""
+        self._say(f"kill {beginning}".strip())
 
     def kill_head(self) -> None:
         """Kill what holds the cluster together; nothing can be asked of it any more."""
-        self._say("kill head")
+        self._say("end")
         self.headless = True
 
     def _say(self, word: str) -> None:
@@ -65,7 +68,7 @@ def two_nodes() -> Iterator[Nodes]:
             "PYTHONHASHSEED": "42",  # as the commands of the tests have it
             "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
         }
-        of_head = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_TMPDIR": room}
+        of_head = {**BINDS_LOOPBACK, **NONE_IDLE, "RAY_TMPDIR": room}
         # Machines of their own: neither kept vectors nor corpora of whoever runs the tests.
         own = {"RECALLBENCH_CACHE_DIR": f"{room}/cache", "RECALLBENCH_DATA_DIR": f"{room}/data"}
         users = {name: value for name, value in os.environ.items() if not name.endswith("_DATA_DIR")}
@@ -87,7 +90,7 @@ def two_nodes() -> Iterator[Nodes]:
                 process.stdin.close()
             process.wait(60)
             # Without a head, agents of the nodes go on for minutes.
-            for left in psutil.wait_procs(started, 3)[1]:
+            for left in psutil.wait_procs(started, 0 if nodes.headless else 3)[1]:
                 left.kill()
 
 
@@ -96,15 +99,21 @@ def _host() -> None:
 
     node = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "include_dashboard": False, "object_store_memory": STORE}
     # Nothing of what does not fit is put on disk: a full store is full.
-    head = {**node, "_system_config": {"automatic_object_spilling_enabled": False, "local_fs_capacity_threshold": 1e-6}}
-    cluster = Cluster(initialize_head=True, head_node_args=head)
-    nodes = [cluster.add_node(**node)]
+    config = {"automatic_object_spilling_enabled": False, "local_fs_capacity_threshold": 1e-6}
+    # The head itself works on nothing, so that any node may be killed.
+    head = {**node, "num_cpus": 0, "_system_config": config}
+    with without_onlookers():
+        cluster = Cluster(initialize_head=True, head_node_args=head)
+    nodes = [cluster.add_node(**node) for _ in range(2)]
     print(f"nodes: {cluster.address}", flush=True)
     for line in sys.stdin:
-        if line.strip() == "add":
+        word, _, beginning = line.strip().partition(" ")
+        if word == "add":
             nodes.append(cluster.add_node(**node))
-        elif line.strip() == "kill":
-            cluster.remove_node(nodes.pop(), allow_graceful=False)
+        elif word == "kill":
+            killed = next(each for each in reversed(nodes) if each.node_id.startswith(beginning))
+            nodes.remove(killed)
+            cluster.remove_node(killed, allow_graceful=False)
         else:
             cluster.head_node.kill_gcs_server()
         print(f"nodes: {line.strip()}", flush=True)

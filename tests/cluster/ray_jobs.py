@@ -44,6 +44,3 @@ class OpenedDoubling:
         if isinstance(item, str):
             return np.zeros(int(item.removesuffix(" MB")) << 20, np.uint8)
         return 2 * item
-
-    def close(self) -> None:
-        return

@@ -7,22 +7,22 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator
-from contextlib import closing
 from functools import partial
 from importlib.metadata import version
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psutil
 import pytest
 import ray_jobs
+from followed_commands import running, said
 from ray_jobs import Doubling
 
-from commandline import environment, recallbench
+from commandline import recallbench
+from labelled_sets import beir
 from ray_nodes import Nodes, two_nodes
 from recallbench.cluster import crew as crews
 from recallbench.cluster.connection import ClusterNode, RayCluster, open_cluster
@@ -30,9 +30,11 @@ from recallbench.cluster.crew import Crew
 from recallbench.cluster.engine import Engine
 from recallbench.cluster.job import Done, Failed
 from recallbench.corpora.canary import FOLDER
+from recallbench.embedding.engines.setting import WHOLE_BATCHES
 from recallbench.embedding.forms.form import EncoderRequest
-from recallbench.embedding.on_nodes.encoding_job import EncodingJob, deciding_facts
-from recallbench.embedding.registry import open_embedder, open_on_node, open_text_encoder
+from recallbench.embedding.on_nodes.encoding_job import PROOF, EncodingItem, EncodingJob, EngineProof, deciding_facts
+from recallbench.embedding.options import Backend
+from recallbench.embedding.registry import open_on_node, open_text_encoder
 from recallbench.errors import Blocked, InputError, RecallBenchError
 from recallbench.progress import Silent
 from recorded_progress import RecordedProgress
@@ -80,17 +82,20 @@ def test_a_node_that_joins_late_gets_work_and_takes_none_along_when_it_is_killed
 ) -> None:
     progress = RecordedProgress()
     crew = hired(joined, progress, seconds=0.1)
+
+    def lost() -> bool:
+        return any("what it had is done again" in note for note in progress.notes)
+
     came, killed = [], False
-    for number, (value, _) in enumerate(crew.in_order(range(200), str)):
+    for number, (value, _) in enumerate(crew.in_order(takewhile(lambda _: not lost(), count()), str)):
         came.append(value)
         if number == 5:
             nodes.add()
         if len(crew.done) == 3 and not killed:
             nodes.kill()
             killed = True
-    assert came == [2 * number for number in range(200)]
-    assert killed
-    assert any("what it had is done again" in note for note in progress.notes)
+    assert came == [2 * number for number in range(len(came))]
+    assert lost()
     crew.close()
 
 
@@ -150,8 +155,8 @@ def test_a_crew_without_nodes_is_given_up(joined: RayCluster, monkeypatch: pytes
     assert alone.value.found == "no node with a core"
 
 
-MINILM = ("--store", "exact", "--embedder", "minilm", "--max-tokens", "256", "--backend", "torch")
-RUN = ("run", "canary-locomo", *MINILM)
+MINILM = ("--store", "exact", "--embedder", "minilm", "--max-tokens", "128", "--backend", "torch")
+BATCHES = 8
 
 
 def content(folder: Path) -> str:
@@ -169,55 +174,61 @@ def kept_bytes(cache: Path) -> list[bytes]:
     return [(folder / name).read_bytes() for name in ("vectors.f32", "index")]
 
 
-def untimed(answers: Path) -> dict[str, Any]:
-    """Kept answers without the times that they took."""
-    return {**json.loads(gzip.decompress(answers.read_bytes())), "milliseconds": {}, "seconds": {}}
+@pytest.fixture(scope="module")
+def team(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A set of a user's own: long texts in so many batches, but for one of the queries."""
+    texts = [f"{number} " + "it rains in the north " * 30 for number in range(8 * (BATCHES - 1))]
+    documents = [{"_id": f"d{number}", "text": text} for number, text in enumerate(texts)]
+    queries = [{"_id": f"q{number}", "text": f"where does it rain {number}?"} for number in range(8)]
+    judged = "".join(f"q{number}\td{number}\t1\n" for number in range(8))
+    folder = tmp_path_factory.mktemp("own") / "team"
+    return beir(folder, documents, queries, test=f"query-id\tcorpus-id\tscore\n{judged}")
 
 
 @pytest.fixture(scope="module")
-def in_process(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that was made in one process, with its cache beside it."""
-    folder = tmp_path_factory.mktemp("in-process")
-    assert recallbench(*RUN, "--cache-dir", "cache", "--folder", "result", cwd=folder).returncode == 0
+def in_process(team: Path) -> Path:
+    """A result that was made in one process, with its cache beside it."""
+    folder = team.parent
+    assert recallbench(*evaluating(team), cwd=folder).returncode == 0
     return folder
 
 
-def test_a_run_of_which_a_node_is_killed_leaves_the_same_bytes(nodes: Nodes, in_process: Path, tmp_path: Path) -> None:
-    words = (*RUN, "--cache-dir", "cache", "--folder", "result", "--engine", "ray", "--ray-address", nodes.address)
-    with subprocess.Popen(
-        [sys.executable, "-m", "recallbench", *words],
-        cwd=tmp_path,
-        env=environment(tmp_path, nodes.variables),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as run:
-        assert run.stderr
-        said = [next(line for line in run.stderr if "2 nodes, 2 workers" in line)]
-        nodes.kill()
-        said += run.stderr
+def evaluating(team: Path) -> tuple[str | Path, ...]:
+    return ("evaluate", team, *MINILM, "--cache-dir", "cache", "--folder", "result")
+
+
+def of_nodes(nodes: Nodes) -> tuple[str, ...]:
+    return ("--engine", "ray", "--ray-address", nodes.address)
+
+
+def test_an_evaluation_of_which_a_node_is_killed_leaves_the_same_bytes(
+    nodes: Nodes, team: Path, in_process: Path, tmp_path: Path
+) -> None:
+    with running([*evaluating(team), *of_nodes(nodes)], tmp_path, **nodes.variables) as evaluation:
+        first = said(evaluation, "takes part in embedding").splitlines()[-1]
+        nodes.kill(first.partition("(")[2].partition(")")[0])
+        said(evaluation, "what it had is done again")
+        assert evaluation.communicate()
     nodes.add()
-    assert run.returncode == 0
-    assert "what it had is done again" in "".join(said)
+    assert evaluation.returncode == 0
+    assert (tmp_path / "result" / "run.trec").read_bytes() == (in_process / "result" / "run.trec").read_bytes()
     assert content(tmp_path / "result") == content(in_process / "result")
     assert kept_bytes(tmp_path / "cache") == kept_bytes(in_process / "cache")
     told = environment_of(tmp_path / "result")
     assert told["options"]["engine"] == "ray"
     assert "ray_address" not in told["options"]
-    assert sum(told["embedding"]["nodes"].values()) == 33  # batches of the 261 texts
+    assert sum(told["embedding"]["nodes"].values()) == BATCHES
     audit = recallbench("audit", "result", cwd=tmp_path)
     assert "  fail " not in audit.stdout
 
 
-def test_repeats_come_back_from_the_nodes_whole(nodes: Nodes, in_process: Path) -> None:
-    of_nodes = ("--engine", "ray", "--ray-address", nodes.address)
-    words = ("repeat", "2", "canary-locomo", *MINILM, "--cache-dir", "cache", "--out", "repeats", *of_nodes)
-    # A cache that is not the usual one is named to the nodes: they take the vectors that are there.
-    env = {**nodes.variables, "RECALLBENCH_CACHE_DIR": str(in_process / "usual")}
-    assert recallbench(*words, cwd=in_process, env=env).returncode == 0
-    (folder,) = (in_process / "repeats").iterdir()
-    assert [content(folder / f"run_{number}") for number in (1, 2)] == [content(in_process / "result")] * 2
+def test_repeats_come_back_from_the_nodes_whole(nodes: Nodes, tmp_path: Path) -> None:
+    system = ("canary-longmemeval", "--store", "exact", "--embedder", "hash")
+    assert recallbench("run", *system, "--folder", "result", cwd=tmp_path).returncode == 0
+    repeat = ("repeat", "2", *system, "--out", "repeats", *of_nodes(nodes))
+    assert recallbench(*repeat, cwd=tmp_path, env=nodes.variables).returncode == 0
+    (folder,) = (tmp_path / "repeats").iterdir()
+    assert [content(folder / f"run_{number}") for number in (1, 2)] == [content(tmp_path / "result")] * 2
     assert environment_of(folder / "run_1")["options"]["engine"] == "ray"
     assert environment_of(folder / "run_1")["command"][:3] == ["recallbench", "repeat", "2"]
 
@@ -227,8 +238,7 @@ def test_audits_on_nodes_say_what_they_say_here(nodes: Nodes, in_process: Path) 
     (in_process / "changed" / "run.trec").write_text("")
     folders = ("result", "changed", "nowhere")
     here = recallbench("audit", *folders, "--cache-dir", "other", cwd=in_process)
-    words = ("audit", *folders, "--engine", "ray", "--ray-address", nodes.address)
-    there = recallbench(*words, cwd=in_process, env=nodes.variables)
+    there = recallbench("audit", *folders, *of_nodes(nodes), cwd=in_process, env=nodes.variables)
     assert here.returncode == there.returncode == 2
     assert there.stdout == here.stdout
     # The second of them may come when all is done.
@@ -237,10 +247,9 @@ def test_audits_on_nodes_say_what_they_say_here(nodes: Nodes, in_process: Path) 
 
 def test_the_cells_of_a_matrix_and_the_points_of_a_sweep_are_those_of_one_process(nodes: Nodes, tmp_path: Path) -> None:
     swept(tmp_path)
-    of_nodes = ("--engine", "ray", "--ray-address", nodes.address)
     matrix = ("matrix", "--encoders", "hash", "--corpora", "canary-locomo,canary-longmemeval")
     sweep = ("sweep", "tune.toml", "--no-race")
-    for words, name in (((), "here"), (of_nodes, "there")):
+    for words, name in (((), "here"), (of_nodes(nodes), "there")):
         kept = ("--cache-dir", f"cache-{name}", "--out", name)
         assert recallbench(*matrix, *kept, *words, cwd=tmp_path, env=nodes.variables).returncode == 0
         # Kept by what answers them, since the sweep of known stores itself forgets them at its end.
@@ -264,34 +273,13 @@ def test_the_cells_of_a_matrix_and_the_points_of_a_sweep_are_those_of_one_proces
 def test_nodes_without_the_corpus_are_refused_by_name(nodes: Nodes, tmp_path: Path) -> None:
     shutil.copy(FOLDER / "locomo.json", tmp_path / "locomo10.json")
     words = ("repeat", "2", "locomo", "--store", "bm25", "--allow-deviation", "dataset", "--no-download")
-    of_nodes = ("--engine", "ray", "--ray-address", nodes.address)
     env = {**nodes.variables, "LOCOMO_DATA_DIR": str(tmp_path)}
-    refused = recallbench(*words, "--out", "out", *of_nodes, cwd=tmp_path, env=env)
+    refused = recallbench(*words, "--out", "out", *of_nodes(nodes), cwd=tmp_path, env=env)
     assert refused.returncode == 3
     assert "no node of the Ray cluster can take part in the runs" in refused.stderr
     assert "corpus locomo not here" in refused.stderr
     assert "without --engine ray the same command does all in this process" in refused.stderr
     assert not any(tmp_path.glob("out/*/*"))
-
-
-def test_a_proof_that_was_made_before_is_in_the_account_of_the_nodes(nodes: Nodes, tmp_path: Path) -> None:
-    texts = [f"{'a word ' * number}and an end" for number in range(40)]
-    with closing(open_embedder("minilm", cache_dir=tmp_path / "cache", backend="openvino", max_tokens=64)) as embedder:
-        embedder.ensure(texts, "passage")
-        assert embedder.report().proof == "equal"
-    words = ("run", "canary-locomo", "--store", "exact", "--embedder", "minilm", "--max-tokens", "64")
-    of_nodes = ("--backend", "openvino", "--engine", "ray", "--ray-address", nodes.address)
-    run = recallbench(
-        *words, *of_nodes, "--cache-dir", "cache", "--folder", "result", cwd=tmp_path, env=nodes.variables
-    )
-    assert run.returncode == 0
-    told = environment_of(tmp_path / "result")["embedding"]
-    # Nodes prove it in their turn: the second of them may find what the first one noted.
-    assert told["proof"] in ("equal", "cached")
-    assert (told["backend"], told["proof_texts"]) == ("openvino/cpu", 32)
-    assert told["worst_cosine"] > 0.9999
-    assert told["computed"] > 0
-    assert "  fail " not in recallbench("audit", "result", cwd=tmp_path).stdout
 
 
 class FirstNode(RayCluster):
@@ -301,53 +289,53 @@ class FirstNode(RayCluster):
         return super().nodes()[:1]
 
 
-def test_an_encoder_of_another_hash_is_refused(joined: RayCluster, tmp_path: Path) -> None:
-    request = EncoderRequest("minilm", tmp_path, os.environ, Silent(), "torch")
-    here = open_text_encoder("minilm", request)
-    job = EncodingJob(partial(open_on_node, "minilm", None, "fp32", tmp_path), "torch/cpu", ())
-    expected = {**deciding_facts(here), "sha256 passage/model.safetensors": "0" * 64}
+def test_an_encoder_proves_its_engine_where_it_works_and_one_of_another_hash_is_refused(
+    joined: RayCluster, tmp_path: Path
+) -> None:
+    def crew(backend: Backend, texts: tuple[str, ...], **other: str) -> Crew:
+        here = open_text_encoder("minilm", EncoderRequest("minilm", tmp_path, os.environ, Silent(), backend, 64))
+        open_there = partial(open_on_node, "minilm", 64, "fp32", tmp_path)
+        job = EncodingJob(open_there, f"{backend}/cpu", texts, WHOLE_BATCHES)
+        expected = {**deciding_facts(here), **other}
+        return Crew(FirstNode(joined.ray), job, expected, "embedding", Silent())
+
+    proving = crew("openvino", tuple(f"{'a word ' * number}and an end" for number in range(9)))
+    ((vectors, facts),) = proving.in_order([EncodingItem("query", [np.array([101, 2000, 102], np.int32)])], str)
+    assert vectors.shape == (1, 384)
+    proof = EngineProof(*json.loads(facts[PROOF]))
+    assert (proof.status, proof.texts) == ("equal", 9)
+    assert (proof.worst_cosine or 0.0) > 0.9999
+    proving.close()
+    weights = "sha256 passage/model.safetensors"
     with pytest.raises(Blocked) as refused:
-        list(Crew(FirstNode(joined.ray), job, expected, "embedding", Silent()).in_order([1], str))
-    assert (
-        f"sha256 passage/model.safetensors {here.fingerprint['sha256 passage/model.safetensors']} instead of 000"
-        in (refused.value.found)
-    )
+        list(crew("torch", (), **{weights: "0" * 64}).in_order([1], str))
+    assert f"{weights} {facts[weights]} instead of 000" in refused.value.found
 
 
-def test_another_token_is_refused_in_time(nodes: Nodes, tmp_path: Path) -> None:
-    words = (*RUN, "--cache-dir", "cache", "--engine", "ray", "--ray-address", nodes.address)
+def test_another_token_is_refused_in_time(nodes: Nodes, team: Path, tmp_path: Path) -> None:
     env = {**nodes.variables, "RAY_AUTH_TOKEN": "f" * 64}
-    refused = recallbench(*words, cwd=tmp_path, env=env)
+    refused = recallbench(*evaluating(team), *of_nodes(nodes), cwd=tmp_path, env=env)
     assert refused.returncode == 3
     assert f"the Ray cluster at {nodes.address} can't be used" in refused.stderr
     assert "found: it takes another token" in refused.stderr
 
 
-def test_another_ray_is_refused(nodes: Nodes, tmp_path: Path) -> None:
+def test_another_ray_is_refused(nodes: Nodes, team: Path, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text("import ray\nray.__version__ = '2.59.0'\n")
-    words = (*RUN, "--cache-dir", "cache", "--engine", "ray", "--ray-address", nodes.address)
-    refused = recallbench(*words, cwd=tmp_path, env={**nodes.variables, "PYTHONPATH": str(tmp_path)})
+    env = {**nodes.variables, "PYTHONPATH": str(tmp_path)}
+    refused = recallbench(*evaluating(team), *of_nodes(nodes), cwd=tmp_path, env=env)
     assert refused.returncode == 3
     assert f"found: the cluster has Ray {version('ray')} with Python" in refused.stderr
     assert "this program Ray 2.59.0" in refused.stderr
 
 
-def test_a_stopped_run_leaves_no_process_and_goes_on_without_ray(in_process: Path, tmp_path: Path) -> None:
-    words = (*RUN, "--cache-dir", "cache", "--folder", "result")
-    with subprocess.Popen(
-        [sys.executable, "-m", "recallbench", *words, "--engine", "ray"],
-        cwd=tmp_path,
-        env=environment(tmp_path),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as run:
-        assert run.stderr
-        said = next(line for line in run.stderr if "takes part in embedding" in line)
-        assert "1 node, 1 worker" in said
-        started = psutil.Process(run.pid).children(recursive=True)
+def test_a_stopped_evaluation_leaves_no_process_and_goes_on_without_ray(
+    team: Path, in_process: Path, tmp_path: Path
+) -> None:
+    with running([*evaluating(team), "--engine", "ray"], tmp_path) as evaluation:
+        assert "1 node, 1 worker" in said(evaluation, "takes part in embedding")
+        evaluation.send_signal(signal.SIGSTOP)
+        started = psutil.Process(evaluation.pid).children(recursive=True)
         listening = {
             connection.laddr.ip
             for process in started
@@ -355,18 +343,20 @@ def test_a_stopped_run_leaves_no_process_and_goes_on_without_ray(in_process: Pat
             if connection.status == psutil.CONN_LISTEN
         }
         assert listening <= {"127.0.0.1", "::ffff:127.0.0.1"}
-        assert any("raylet" in process.name() for process in started)
-        places = {Path("/tmp"), Path(tempfile.gettempdir())}
-        rooms = [room for place in places for room in place.glob(".recallbench-ray-*")]
-        run.send_signal(signal.SIGINT)
-        run.stderr.read()
-    assert run.returncode == 130
+        commands = [word for process in started for word in process.cmdline()]
+        (room,) = {Path(word.partition("=")[2]) for word in commands if word.startswith("--temp_dir=")}
+        assert room.is_dir()
+        # What waits for nothing that is asked of it is not started.
+        assert not [word for word in commands if word.endswith(("dashboard.py", "monitor.py")) or word == "ray::IDLE"]
+        evaluation.send_signal(signal.SIGINT)
+        evaluation.send_signal(signal.SIGCONT)
+        evaluation.communicate()
+    assert evaluation.returncode == 130
     _, alive = psutil.wait_procs(started, 5)
     assert alive == []
     assert not any(name.startswith("plasma") for name in os.listdir("/dev/shm"))
-    assert rooms
-    assert not any(room.exists() for room in rooms)
-    assert recallbench(*words, cwd=tmp_path).returncode == 0
+    assert not room.exists()
+    assert recallbench(*evaluating(team), cwd=tmp_path).returncode == 0
     assert content(tmp_path / "result") == content(in_process / "result")
     assert kept_bytes(tmp_path / "cache") == kept_bytes(in_process / "cache")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from recallbench.runs.on_nodes import deciding_facts, received, sent
 from recallbench.runs.options import Options
 from recallbench.runs.plan import plan_run
 from recallbench.stores.request import StoreStatus
+from sweeps import TUNED
 
 SERVER = "postgresql://me:secret@db.example:5432/bench"
 
@@ -42,3 +44,21 @@ def test_a_node_with_another_store_or_server_is_told_apart(monkeypatch: pytest.M
     assert fact("pgvector", StoreStatus(False, "refuses the connection")) == "not here (refuses the connection)"
     assert fact("pgvector", StoreStatus(True, ""), ()) == "without a server"
     assert fact("exact", StoreStatus(True, "")) == "without a server"
+
+
+def test_a_node_with_other_code_of_a_users_own_store_is_told_apart(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    code = tmp_path / "told_apart.py"
+    code.write_text(f"{TUNED}\n__version__ = '1.2'\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    name = "python:told_apart:open_memory"
+
+    def fact() -> str:
+        plan = plan_run(Options("canary-locomo", store=name, cache_dir=tmp_path))
+        return deciding_facts([plan])[f"store {name}"]
+
+    here = fact()
+    assert re.fullmatch(r"told_apart:open_memory \(.*1\.2.*\), module sha256 [0-9a-f]{64}", here)
+    code.write_text(f"{code.read_text()}# another line\n")
+    assert fact() != here

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from recallbench.audit.audit import Audit, audit
 from recallbench.audit.folder_state import folder_state
 from recallbench.audit.kept_audits import KeptAudits, at_hand, state_here, with_git_asked_here
-from recallbench.cluster.connection import open_cluster
-from recallbench.cluster.crew import Crew
+from recallbench.cluster.crew import open_crew
 from recallbench.cluster.engine import Engine
 from recallbench.cluster.job import Failed, Share
 from recallbench.errors import RecallBenchError
@@ -58,9 +56,6 @@ class OpenedAudits:
             cache_dir=job.cache_dir,
         )
 
-    def close(self) -> None:
-        return
-
 
 def audit_on_nodes(job: AuditJob, engine: Engine, progress: Progress) -> dict[Path, Audit | RecallBenchError]:
     """Audit the folders on the nodes of a cluster, and keep what comes of them; returns an error where one failed.
@@ -72,11 +67,10 @@ def audit_on_nodes(job: AuditJob, engine: Engine, progress: Progress) -> dict[Pa
     expected = {**packages(), **_facts(job)}
     folders = [folder for folder in job.folders if _of_folder(folder) in expected]
     came: dict[Path, Audit | RecallBenchError] = {}
-    with ExitStack() as ending:
-        cluster = ending.enter_context(open_cluster(engine, progress))
-        crew = Crew(cluster, job, expected, "the audits", progress)
-        ending.callback(crew.close)
-        advance = ending.enter_context(progress.stage("audits on nodes", len(folders), "folders"))
+    with (
+        open_crew(engine, job, expected, "the audits", progress) as crew,
+        progress.stage("audits on nodes", len(folders), "folders") as advance,
+    ):
         for place, of_folder, _ in crew.work(folders, str):
             folder = folders[place]
             if isinstance(of_folder, Failed):

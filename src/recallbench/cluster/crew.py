@@ -10,11 +10,13 @@ import socket
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from recallbench.cluster.admission import refusal
-from recallbench.cluster.connection import ClusterNode, RayCluster
+from recallbench.cluster.connection import ClusterNode, RayCluster, open_cluster
+from recallbench.cluster.engine import Engine
 from recallbench.cluster.job import Done, Failed, Job
 from recallbench.cluster.surroundings import IN_PROCESS_INSTEAD
 from recallbench.cluster.worker import program_facts
@@ -351,6 +353,13 @@ class Crew:
             remedy="what was done is kept: the same command goes on once others let go of theirs, or on a cluster with "
             f"more (ray start --object-store-memory); {IN_PROCESS_INSTEAD}",
         )
+
+
+@contextmanager
+def open_crew(engine: Engine, job: Job, expected: Mapping[str, str], what: str, progress: Progress) -> Iterator[Crew]:
+    """The crew of a job on the cluster of an engine, which is let go at the end of the block."""
+    with open_cluster(engine, progress) as cluster, closing(Crew(cluster, job, expected, what, progress)) as crew:
+        yield crew
 
 
 class LostWorker(NamedTuple):

@@ -21,9 +21,6 @@ class OpenedJob(Protocol):
     def do(self, item: Any) -> Any:
         """Return the result of one item; what the user is to read of is raised as an error of this package."""
 
-    def close(self) -> None:
-        """Release whatever is heavy."""
-
 
 class Job(Protocol):
     """A job as it is sent to workers, by pickle."""

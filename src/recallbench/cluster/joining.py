@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, TextIO
 
 from recallbench.cluster.surroundings import (
@@ -19,14 +20,11 @@ from recallbench.cluster.surroundings import (
     IN_PROCESS_INSTEAD,
     LOOPBACK,
     QUIET,
-    SILENT,
-    first_line,
-    handlers_kept,
+    connect,
     import_ray,
     variables,
 )
 from recallbench.errors import Blocked
-from recallbench.interruption import TimeLimitExceeded, time_limit
 
 LISTENING, ANSWERING = 5.0, 30.0
 """Seconds that it may take to accept a connection, and to let this program in."""
@@ -40,23 +38,12 @@ def joined(address: str) -> Iterator[Any]:
     loopback = BINDS_LOOPBACK if address.rpartition(":")[0] == LOOPBACK else {}
     with variables({**loopback, **QUIET}):
         _refuse_no_cluster(address)
-        with handlers_kept():
-            ray = _join(address)
+        ray = import_ray()
+        connect(ray, address, ANSWERING, partial(_not_let_in, address))
         try:
             yield ray
         finally:
             ray.shutdown()
-
-
-def _join(address: str) -> Any:
-    ray = import_ray()
-
-    try:
-        with time_limit(ANSWERING):
-            ray.init(address, **SILENT)
-    except (TimeLimitExceeded, Exception) as error:  # Ray raises whatever it likes
-        raise _not_let_in(address, first_line(error)) from error
-    return ray
 
 
 def _refuse_no_cluster(address: str) -> None:

@@ -17,16 +17,14 @@ from recallbench.cluster.surroundings import (
     IN_PROCESS_INSTEAD,
     LOOPBACK,
     QUIET,
-    SILENT,
-    first_line,
-    handlers_kept,
+    connect,
     import_ray,
     variables,
 )
 from recallbench.cluster.worker import cores_here
 from recallbench.confidential import remember_secrets
 from recallbench.errors import Blocked
-from recallbench.interruption import TimeLimitExceeded, on_forced_end, time_limit
+from recallbench.interruption import on_forced_end
 from recallbench.scratch import Scratch, sweep
 
 PREFIX, MARKER = ".recallbench-ray-", "a Ray cluster of recallbench"
@@ -34,6 +32,10 @@ STARTING = 90.0
 """Seconds that it may take to start."""
 OBJECT_STORE = 256 << 20
 """Bytes of its shared memory; what does not fit is put on disk, in its own folder."""
+NONE_IDLE = {"RAY_prestart_worker_first_driver": "0"}
+"""Workers are started when they are hired: Ray would have one for each core wait for work, and wait for them itself."""
+ONLOOKERS = ("start_api_server", "start_monitor", "start_log_monitor")
+"""What starts Ray's dashboard, without its pages too, what adds machines, and what reads logs: nobody asks for them."""
 
 
 @contextmanager
@@ -43,9 +45,8 @@ def started() -> Iterator[Any]:
     sweep(place, PREFIX, MARKER, end_leftovers)
     room = Scratch(place, PREFIX, MARKER)
     try:
-        with variables({**BINDS_LOOPBACK, **QUIET, **_own_token()}):
-            with handlers_kept():
-                ray = _start(room.path)
+        with variables({**BINDS_LOOPBACK, **QUIET, **NONE_IDLE, **_own_token()}):
+            ray = _start(room.path)
             forget = on_forced_end(_end_processes)
             try:
                 room.note({PROCESSES: rays_descendants()})
@@ -58,33 +59,50 @@ def started() -> Iterator[Any]:
 
 
 def _start(room: Path) -> Any:
-    ray = import_ray()
+    ray, cores = import_ray(), cores_here()
 
-    cores = cores_here()
+    def refused(found: str) -> Blocked:
+        return Blocked(
+            "Ray can't be started on this machine",
+            expected=f"a cluster of {cores} cores within {STARTING:.0f} s",
+            found=found,
+            remedy=f"free memory and room in {tempfile.gettempdir()}; {IN_PROCESS_INSTEAD}",
+        )
+
     try:
-        with time_limit(STARTING):
-            ray.init(
+        with without_onlookers():
+            connect(
+                ray,
                 "local",
+                STARTING,
+                refused,
                 num_cpus=cores,
                 object_store_memory=OBJECT_STORE,
                 _node_ip_address=LOOPBACK,
                 _temp_dir=str(room),
                 include_dashboard=False,
-                **SILENT,
             )
-    except BaseException as error:
+    except BaseException:
         _end_processes()
         with suppress(Exception):
             ray.shutdown()
-        if not isinstance(error, (TimeLimitExceeded, Exception)):
-            raise  # Ctrl-C
-        raise Blocked(
-            "Ray can't be started on this machine",
-            expected=f"a cluster of {cores} cores within {STARTING:.0f} s",
-            found=first_line(error),
-            remedy=f"free memory and room in {tempfile.gettempdir()}; {IN_PROCESS_INSTEAD}",
-        ) from error
+        raise
     return ray
+
+
+@contextmanager
+def without_onlookers() -> Iterator[None]:
+    """Have Ray start only what works: its onlookers take as long as all the rest, one after the other."""
+    from ray._private.node import Node
+
+    before = {name: getattr(Node, name) for name in ONLOOKERS}
+    for name in ONLOOKERS:
+        setattr(Node, name, lambda *_, **__: None)
+    try:
+        yield
+    finally:
+        for name, method in before.items():
+            setattr(Node, name, method)
 
 
 def _end_processes() -> None:

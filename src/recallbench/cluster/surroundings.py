@@ -6,12 +6,12 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from recallbench.errors import UsageError
-from recallbench.interruption import ENDING
+from recallbench.errors import Blocked, UsageError
+from recallbench.interruption import ENDING, TimeLimitExceeded, time_limit
 
 LOOPBACK = "127.0.0.1"
 BINDS_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
@@ -21,7 +21,6 @@ QUIET = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_DISABLE_IMPORT_WARNING": "1",
 }
-SILENT: Mapping[str, Any] = {"log_to_driver": False, "logging_level": 50}
 IN_PROCESS_INSTEAD = "without --engine ray the same command does all in this process"
 
 
@@ -40,8 +39,20 @@ def variables(values: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
+def connect(ray: Any, address: str, seconds: float, refused: Callable[[str], Blocked], **more: Any) -> None:
+    """Connect to the cluster at an address within so many seconds; else raise what `refused` makes of the reason.
+
+    Further settings are Ray's own.
+    """
+    try:
+        with _handlers_kept(), time_limit(seconds):
+            ray.init(address, log_to_driver=False, logging_level=50, **more)
+    except (TimeLimitExceeded, Exception) as error:  # Ray raises whatever it likes
+        raise refused(_first_line(error)) from error
+
+
 @contextmanager
-def handlers_kept() -> Iterator[None]:
+def _handlers_kept() -> Iterator[None]:
     """Put the handlers of signals back behind a block: Ray sets its own, which end the process."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -76,7 +87,7 @@ def import_ray() -> Any:
     return ray
 
 
-def first_line(error: BaseException) -> str:
+def _first_line(error: BaseException) -> str:
     """Return an error of Ray in one line."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0][:300]}" if lines else type(error).__name__

@@ -7,14 +7,12 @@ import os
 import sys
 import tarfile
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from recallbench.cluster.connection import open_cluster
-from recallbench.cluster.crew import Crew
+from recallbench.cluster.crew import open_crew
 from recallbench.cluster.engine import HERE, Engine
 from recallbench.cluster.job import Failed, Share
 from recallbench.embedding.registry import default_cache_dir
@@ -59,7 +57,7 @@ def deciding_facts(plans: Sequence[Plan]) -> dict[str, str]:
     facts = {**packages(), SEED: plans[0].options.environ.get(SEED) or "not set"}
     for plan in plans:
         facts[f"corpus {plan.corpus.name}"] = _file_of(plan)
-        facts[f"store {plan.store}"] = _servers_of(plan)
+        facts[f"store {plan.store}"] = _store_of(plan)
         if plan.embedder is not None and f"encoder {plan.embedder}" not in facts:
             with plan.open_embedder(Silent(), packs=False) as embedder:
                 assert embedder is not None  # a plan with an encoder has one
@@ -75,13 +73,15 @@ def _file_of(plan: Plan) -> str:
         return f"not here ({error.problem})"
 
 
-def _servers_of(plan: Plan) -> str:
-    if not plan.servers or store_class(plan.address).servers == "none":
+def _store_of(plan: Plan) -> str:
+    kind = store_class(plan.address)
+    servers = () if kind.servers == "none" else plan.servers
+    if not servers and not kind.outside:
         return "without a server"
-    status = store_status(plan.address, plan.servers, plan.options.environ, plan.options.store_options)
+    status = store_status(plan.address, servers, plan.options.environ, plan.options.store_options)
     if not status.ready:
         return f"not here ({status.detail})"
-    return ", ".join([*map(redacted, plan.servers), *status.decides])
+    return ", ".join([*map(redacted, servers), *status.decides]) or "here"
 
 
 def run_on_nodes(wanted: Mapping[Path, Options], progress: Progress, today: date) -> dict[Path, RecallBenchError]:
@@ -97,11 +97,10 @@ def run_on_nodes(wanted: Mapping[Path, Options], progress: Progress, today: date
     of_each = {(each.corpus, each.store, each.dsn, each.embedder, each.max_tokens): each for _, each in runs}.values()
     expected = deciding_facts([plan_run(replace(each, engine=HERE)) for each in of_each])
     job = RunJob(tuple(map(sent, of_each)), today)
-    with ExitStack() as ending:
-        cluster = ending.enter_context(open_cluster(runs[0][1].engine, progress))
-        crew = Crew(cluster, job, expected, "the runs", progress)
-        ending.callback(crew.close)
-        advance = ending.enter_context(progress.stage("runs on nodes", len(runs), "runs"))
+    with (
+        open_crew(runs[0][1].engine, job, expected, "the runs", progress) as crew,
+        progress.stage("runs on nodes", len(runs), "runs") as advance,
+    ):
         for place, came, _ in crew.work((sent(options) for _, options in runs), _named):
             folder = runs[place][0]
             if isinstance(came, Failed):
@@ -146,9 +145,6 @@ class OpenedRuns:
         with TemporaryDirectory(prefix="recallbench-") as room:
             outcome = run(replace(received(item), folder=Path(room) / "result"), Silent(), self._today)
             return packed(outcome.folder)
-
-    def close(self) -> None:
-        return
 
 
 def packed(folder: Path) -> bytes:

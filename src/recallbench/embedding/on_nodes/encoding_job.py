@@ -99,6 +99,3 @@ class OpenedEncoding:
 
     def do(self, item: EncodingItem) -> Matrix:
         return self._encoder.embed(item.contents, item.role)
-
-    def close(self) -> None:
-        self._encoder.close()

@@ -75,7 +75,9 @@ class CallableStore(Store):
 
     @classmethod
     def status(cls, request: StoreRequest) -> StoreStatus:
-        return StoreStatus(True, f"in this process: {cls.open(request).description}")
+        opened = cls.open(request)
+        code = (opened.version(), f"module sha256 {opened.evidence()['module_sha256']}")
+        return StoreStatus(True, f"in this process: {opened.description}", decides=code)
 
     @classmethod
     def find_option(cls, name: str) -> StoreOption | None:

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import NamedTuple
 
-from recallbench.cluster.connection import open_cluster
-from recallbench.cluster.crew import Crew
+from recallbench.cluster.crew import Crew, open_crew
 from recallbench.cluster.engine import HERE
 from recallbench.cluster.job import Failed, Share
 from recallbench.embedding.machine import cpu_model
@@ -85,9 +84,6 @@ class OpenedPoints:
             item.point, item.address, outcome.answers, failure=outcome.failure, one_caller=outcome.one_caller
         )
 
-    def close(self) -> None:
-        self._measuring.close()
-
     def _joined(self, item: AskedPoint) -> PointOutcome:
         plan = replace(item.point.plan, options=received(item.point.plan.options))
         (outcome,) = self._measuring.join([replace(item.point, plan=plan)])
@@ -155,9 +151,8 @@ class PointNodes:
             here = [replace(plan, options=replace(plan.options, engine=HERE)) for plan in self._plans]
             job = PointJob(tuple(map(_sent, self._plans)), self._sweep, self._at_once, self._today)
             engine = self._plans[0].options.engine
-            cluster = self._ending.enter_context(open_cluster(engine, self._progress))
-            self._crew = Crew(cluster, job, _facts(here), "the sweep", self._progress)
-            self._ending.callback(self._crew.close)
+            opening = open_crew(engine, job, _facts(here), "the sweep", self._progress)
+            self._crew = self._ending.enter_context(opening)
         return self._crew
 
 
