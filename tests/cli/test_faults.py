@@ -60,6 +60,8 @@ def test_a_full_cache_is_named_and_leaves_no_result(tmp_path: Path) -> None:
             "exact",
             "--embedder",
             "minilm",
+            "--max-tokens",
+            "64",
             "--backend",
             "torch",
             "--folder",
