@@ -40,8 +40,8 @@ QUICK_PAUSE = 0.001
 READ_VARIABLES_AT_IMPORT = ("huggingface_hub", "torch", "transformers", "openvino")
 THEIR_VARIABLES = ("HF_", "HUGGING", "TORCH", "PYTORCH", "TRANSFORMERS", "OPENVINO", "OV_")
 """Prefixes of the variables that those read."""
-ENCODER = "minilm"
-"""The encoder whose weights are an installed package's: it reads nothing in the folder that HF_HOME names."""
+ENCODERS = ("minilm", "path:")
+"""What is in the words for an encoder whose files lie on this machine: it reads nothing in the folder of HF_HOME."""
 READ_AT_START = {"sitecustomize", "usercustomize"}
 """Modules that an interpreter imports when it starts, wherever one is."""
 
@@ -83,7 +83,8 @@ def wants_encoder(request: dict[str, Any]) -> bool:
         {name: value for name, value in variables.items() if name.startswith(THEIR_VARIABLES) and name != "HF_HOME"}
         for variables in (os.environ, request["environment"])
     )
-    return request["program"] == list(COMMAND) and any(ENCODER in word for word in request["words"]) and own == given
+    named = any(encoder in word for encoder in ENCODERS for word in request["words"])
+    return request["program"] == list(COMMAND) and named and own == given
 
 
 class Asked(NamedTuple):
