@@ -34,12 +34,12 @@ SHORT_FILES = {TESTS / name for name in ("cases", "compare", "corpora", "escapin
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put files with real corpora first, since they take longest, and folders of short files last.
+    """Put files with real corpora first, since they take longest, and of folders of short files those last that are.
 
     At the end one worker would else be left alone with a long one.
     """
-    real = {item.path for item in items if item.get_closest_marker("real_data")}
-    short = {item.path for item in items if item.path.parent in SHORT_FILES} - real
+    real, marked = ({item.path for item in items if item.get_closest_marker(name)} for name in ("real_data", "marked"))
+    short = {item.path for item in items if item.path.parent in SHORT_FILES} - real - marked
     items.sort(key=lambda item: (item.path not in real, item.path in short))
 
 
