@@ -13,9 +13,7 @@ from tiny_models import Tiny, independent, sentence
 from recallbench.embedding import machine, vector_agreement
 from recallbench.embedding.engines import choice as engine_choice
 from recallbench.embedding.engines.choice import choose_backend, missing_device_key
-from recallbench.embedding.engines.probe import Opening, Runner
 from recallbench.embedding.engines.proof import Proof, ProofTexts, compare_engines, store_proof
-from recallbench.embedding.engines.setting import Setting
 from recallbench.embedding.memo import Memo
 from recallbench.embedding.registry import open_embedder
 from recallbench.embedding.torch_engine import Batch, Engine
@@ -24,16 +22,6 @@ from recallbench.errors import Blocked, RecallBenchError
 WEIGHTS = {"weights": "w"}
 TEXTS = [sentence(length, seed) for seed, length in enumerate((3, 40, 700, 1, 12, 200, 90, 7, 30, 600, 5, 17))]
 MANY = [sentence(4 + seed, seed) for seed in range(40)]
-
-
-@pytest.fixture
-def first_setting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take the first setting untimed: a probe opens and times four engines, and test_engine_probe.py holds it."""
-
-    def first(opening: Opening, settings: Sequence[Setting], window: int, *, fixed: bool) -> Runner:
-        return Runner(settings[0], opening(settings[0]))
-
-    monkeypatch.setattr(engine_choice, "choose_setting", first)
 
 
 def choice(
