@@ -12,7 +12,7 @@ import pytest
 
 from commandline import recallbench
 from forked import COMMAND
-from zygote import wants_encoder
+from zygote import WANTED, wants_encoder
 
 STARTER = """
 import subprocess, sys
@@ -67,6 +67,7 @@ def test_a_fork_imports_from_the_folders_it_is_given_and_in_place_of_what_is_loa
 def test_the_libraries_of_an_encoder_are_loaded_with_the_variables_of_a_command(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv(WANTED, "1")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_HOME", "/here")
     given = dict(os.environ)
@@ -75,3 +76,5 @@ def test_the_libraries_of_an_encoder_are_loaded_with_the_variables_of_a_command(
     assert not wants_encoder(request | {"environment": given | {"HF_ENDPOINT": "http://127.0.0.1:1"}})
     assert not wants_encoder(request | {"words": ["run", "--embedder", "hash"]})
     assert not wants_encoder(request | {"program": ["-c", "pass"]})
+    monkeypatch.delenv(WANTED)
+    assert not wants_encoder(request)

@@ -42,6 +42,8 @@ THEIR_VARIABLES = ("HF_", "HUGGING", "TORCH", "PYTORCH", "TRANSFORMERS", "OPENVI
 """Prefixes of the variables that those read."""
 ENCODERS = ("minilm", "path:")
 """What is in the words for an encoder whose files lie on this machine: it reads nothing in the folder of HF_HOME."""
+WANTED = "TESTS_WITH_ENCODERS"
+"""The variable that is set where tests of the marked stage are run: no other lets an encoder embed."""
 READ_AT_START = {"sitecustomize", "usercustomize"}
 """Modules that an interpreter imports when it starts, wherever one is."""
 
@@ -79,6 +81,8 @@ def load_encoders() -> None:
 
 def wants_encoder(request: dict[str, Any]) -> bool:
     """Whether a command may run the encoder, with the variables that its libraries were loaded with."""
+    if WANTED not in os.environ:
+        return False
     own, given = (
         {name: value for name, value in variables.items() if name.startswith(THEIR_VARIABLES) and name != "HF_HOME"}
         for variables in (os.environ, request["environment"])
