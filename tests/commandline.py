@@ -20,7 +20,7 @@ from forked import COMMAND, outcome
 
 FRESH = "RECALLBENCH_TEST_FRESH"
 READ_AT_START = ("PYTHON", "LANG", "LC_", "OPENBLAS", "OMP", "MKL", "LD_", "COVERAGE")
-"""Prefixes of the variables that an interpreter reads when it starts."""
+"""Prefixes of the variables that an interpreter reads when it starts; a fork does of itself what PYTHONPATH says."""
 OF_FORKS = {"PYTHONHASHSEED": "42", "OPENBLAS_NUM_THREADS": "1"}
 """Those that the process has which commands are forks of."""
 
@@ -70,6 +70,7 @@ def ended(
     copy = {"PYTHONPATH": str(package)} if package else {}
     alike = program == COMMAND or program[0] == "-c" or Path(program[0]).suffix == ".py"
     at_start = {name: value for name, value in (env or {}).items() if name.startswith(READ_AT_START)}
+    at_start.pop("PYTHONPATH", None)
     forks = alike and at_start.items() <= OF_FORKS.items() and not os.environ.get(FRESH)
     variables = environment(cwd, {**copy, **(env or {})})
     if forks:

@@ -16,7 +16,7 @@ import pytest
 from commandline import recallbench
 from made_once import made_once
 from recallbench import confidential, web_json
-from zygote import QUICK_PAUSE
+from zygote import QUICK_PAUSE, WANTED
 
 # A background job of a shell is started with Ctrl-C ignored, and under nohup the end of a terminal is: both are handed
 # on, and the tests that send them need them delivered.
@@ -34,13 +34,19 @@ SHORT_FILES = {TESTS / name for name in ("cases", "compare", "corpora", "escapin
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put files with real corpora first, since they take longest, and folders of short files last.
+    """Put files with real corpora first, since they take longest, and of folders of short files those last that are.
 
     At the end one worker would else be left alone with a long one.
     """
-    real = {item.path for item in items if item.get_closest_marker("real_data")}
-    short = {item.path for item in items if item.path.parent in SHORT_FILES} - real
+    real, marked = ({item.path for item in items if item.get_closest_marker(name)} for name in ("real_data", "marked"))
+    short = {item.path for item in items if item.path.parent in SHORT_FILES} - real - marked
     items.sort(key=lambda item: (item.path not in real, item.path in short))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Say whether there are tests of the marked stage, whose commands embed."""
+    if any(item.get_closest_marker("marked") for item in session.items):
+        os.environ[WANTED] = "1"
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -31,7 +31,10 @@ def outcome(
         with connection.makefile("rw") as stream:
             stream.write(json.dumps(request) + "\n")
             stream.flush()
-            code, out, err = json.loads(stream.readline())
+            answer = json.loads(stream.readline())
+    if isinstance(answer, str):  # another process has loaded more of what this command wants
+        return outcome(answer, words, folder, environment, program=program, typed=typed)
+    code, out, err = answer
     return code, out, err
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -14,6 +15,7 @@ def killed_at(step: int, work: Callable[[], object], steps: Collection[str] = ST
     """Run this in a process of its own and kill it right before that step on disk; return whether it got that far."""
     child = os.fork()
     if child == 0:
+        gc.disable()  # a look over all that a worker of the tests holds copies it
         left = step
 
         def count(event: str, _: tuple[object, ...]) -> None:

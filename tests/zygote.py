@@ -2,7 +2,8 @@
 
 It listens on the Unix socket of its first argument for as long as its parent lives, and then removes the socket's
 folder. A request is one line of JSON, as `forked.py` writes it. The answer is another: the exit code, and what was
-printed.
+printed. Commands with an encoder are forks of a fork, which has loaded what encoders are run with: three seconds of a
+processor, for each that would load it. It is started when the first of them comes, and the answer is then its address.
 """
 
 import atexit
@@ -32,9 +33,19 @@ PATIENCE_S = 10
 """How long whoever connects may take to say what is asked."""
 LOOK_S = 0.2
 """Seconds between two looks at whether the parent still lives."""
+BESIDE = "-encoders"
+"""What the address of the process for commands with an encoder ends in."""
 QUICK_PAUSE = 0.001
 """Seconds before a request that failed is made once more."""
 READ_VARIABLES_AT_IMPORT = ("huggingface_hub", "torch", "transformers", "openvino")
+THEIR_VARIABLES = ("HF_", "HUGGING", "TORCH", "PYTORCH", "TRANSFORMERS", "OPENVINO", "OV_")
+"""Prefixes of the variables that those read."""
+ENCODERS = ("minilm", "path:")
+"""What is in the words for an encoder whose files lie on this machine: it reads nothing in the folder of HF_HOME."""
+WANTED = "TESTS_WITH_ENCODERS"
+"""The variable that is set where tests of the marked stage are run: no other lets an encoder embed."""
+READ_AT_START = {"sitecustomize", "usercustomize"}
+"""Modules that an interpreter imports when it starts, wherever one is."""
 
 
 def load() -> None:
@@ -60,6 +71,26 @@ def load() -> None:
     assert not early, f"every command has variables of its own, which these read when they are imported: {early}"
 
 
+def load_encoders() -> None:
+    """Import what the encoder is run with; not OpenVINO, whose import starts a thread, which no fork has."""
+    import safetensors.torch  # noqa: F401
+    import tokenizers  # noqa: F401
+    import torch  # noqa: F401
+    import transformers.models.bert.modeling_bert  # noqa: F401
+
+
+def wants_encoder(request: dict[str, Any]) -> bool:
+    """Whether a command may run the encoder, with the variables that its libraries were loaded with."""
+    if WANTED not in os.environ:
+        return False
+    own, given = (
+        {name: value for name, value in variables.items() if name.startswith(THEIR_VARIABLES) and name != "HF_HOME"}
+        for variables in (os.environ, request["environment"])
+    )
+    named = any(encoder in word for encoder in ENCODERS for word in request["words"])
+    return request["program"] == list(COMMAND) and named and own == given
+
+
 class Asked(NamedTuple):
     """Who asked for a command, and the files of what it prints."""
 
@@ -78,9 +109,26 @@ class Asked(NamedTuple):
             self.connection.sendall(answer.encode())
 
 
-def serve(address: str) -> tuple[dict[str, Any], Asked]:
-    """Return a request and who asked, in a process that was forked for it; end with the parent."""
+def fork_beside(address: str) -> str:
+    """Start the process for commands with an encoder; return its address once it is ready, and in itself nothing."""
+    told, telling = os.pipe()
+    if os.fork():
+        os.close(telling)
+        with open(told) as ready:
+            assert ready.readline() == "ready\n"
+        return address + BESIDE
+    os.close(told)
+    os.dup2(telling, 1)
+    return ""
+
+
+def serve(address: str, *, encoders: bool = False) -> tuple[dict[str, Any], Asked] | None:
+    """Return a request and who asked, in a process that was forked for it; end with the parent.
+
+    None is returned in the process that is to serve those with an encoder.
+    """
     parent = os.getppid()
+    beside = ""
     running: dict[int, Asked] = {}
     woken, waking = socket.socketpair()
     waking.setblocking(False)
@@ -110,6 +158,13 @@ def serve(address: str) -> tuple[dict[str, Any], Asked]:
                     connection.close()
                     continue
                 connection.settimeout(None)
+                if not encoders and wants_encoder(request):
+                    beside = beside or fork_beside(address)
+                    if not beside:
+                        return None
+                    with connection, suppress(OSError):
+                        connection.sendall(f"{json.dumps(beside)}\n".encode())
+                    continue
                 out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 - closed with the answer
                 asked = Asked(connection, out, err)
                 if child := os.fork():
@@ -120,7 +175,7 @@ def serve(address: str) -> tuple[dict[str, Any], Asked]:
                 for other in running.values():
                     other.connection.close()
                 return request, asked
-    shutil.rmtree(Path(address).parent)
+    shutil.rmtree(Path(address).parent, ignore_errors=True)  # the other may have been here
     sys.exit()
 
 
@@ -155,8 +210,20 @@ def become(request: dict[str, Any], asked: Asked) -> None:
     sys.argv[1:] = request["words"]
 
 
+def import_from(variable: str) -> bool:
+    """Let modules be found in the folders of PYTHONPATH; whether none of them would be in place of a loaded one."""
+    folders = [folder for folder in variable.split(os.pathsep) if folder and folder not in sys.path]
+    sys.path[1:1] = folders
+    names = {
+        entry.name.partition(".")[0] for folder in map(Path, folders) if folder.is_dir() for entry in folder.iterdir()
+    }
+    return names.isdisjoint(READ_AT_START | {name.partition(".")[0] for name in sys.modules})
+
+
 def run_program(program: list[str], words: list[str]) -> None:
     """Run the command, a script or the code behind -c as the main program."""
+    if not import_from(os.environ.get("PYTHONPATH", "")):
+        os.execv(sys.executable, [sys.executable, *program, *words])
     from recallbench.cli.main import HASH_SEED, MEASURING
 
     if program != list(COMMAND) or (words and words[0] in MEASURING):
@@ -179,7 +246,13 @@ def run_program(program: list[str], words: list[str]) -> None:
 if __name__ == "__main__":
     load()
     gc.freeze()  # a fork then leaves the memory of what is loaded alone
-    request, asked = serve(sys.argv[1])
+    served = serve(sys.argv[1])
+    if served is None:
+        load_encoders()
+        gc.freeze()
+        served = serve(sys.argv[1] + BESIDE, encoders=True)
+        assert served
+    request, asked = served
     # From here on this process is the command.
     become(request, asked)
     try:

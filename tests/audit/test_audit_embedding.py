@@ -14,7 +14,8 @@ from commandline import recallbench
 from recallbench.audit import subject
 
 pytestmark = pytest.mark.marked
-RUN = ("run", "canary-locomo", "--limit", "1", "--store", "exact", "--embedder", "minilm", "--backend", "torch", "-q")
+RUN = ("run", "canary-locomo", "--limit", "1", "--store", "exact", "--backend", "torch", "-q")
+RUN += ("--embedder", "minilm", "--max-tokens", "64")
 
 
 @pytest.fixture(scope="module")

@@ -68,7 +68,7 @@ def peak(folder: Path, *words: str | Path) -> int:
 
 @pytest.mark.marked
 @pytest.mark.parametrize(
-    ("kind", "few", "run_bytes", "audit_bytes"), [("file", 50, 24_000, 14_000), ("set", 400, 1_500, 800)]
+    ("kind", "few", "run_bytes", "audit_bytes"), [("file", 50, 24_000, 14_000), ("set", 200, 1_500, 800)]
 )
 def test_four_times_as_much_takes_a_small_part_of_its_texts(
     kind: str, few: int, run_bytes: int, audit_bytes: int, tmp_path: Path

@@ -60,6 +60,8 @@ def test_a_full_cache_is_named_and_leaves_no_result(tmp_path: Path) -> None:
             "exact",
             "--embedder",
             "minilm",
+            "--max-tokens",
+            "64",
             "--backend",
             "torch",
             "--folder",
@@ -152,19 +154,19 @@ def test_a_stage_over_two_seconds_has_a_bar_with_rate_and_time_left(tmp_path: Pa
     env = environment(
         tmp_path, {"PYTHONPATH": str(tmp_path), "TERM": "xterm", "COLUMNS": "120", "PYTHONHASHSEED": "42"}
     )
-    seen = terminal_output([*command, "--limit", "40"], tmp_path, env)
+    seen = terminal_output([*command, "--limit", "30"], tmp_path, env)
     assert "ingesting and asking" in seen
-    assert re.search(r"\d+/80", seen)
+    assert re.search(r"\d+/60", seen)
     assert re.search(r"[\d.]+ answers/s", seen)
     assert "left" in seen
-    assert terminal_output([*command, "--limit", "40", "--quiet"], tmp_path, env) == ""
+    assert terminal_output([*command, "--limit", "30", "--quiet"], tmp_path, env) == ""
 
 
 def test_off_a_terminal_a_quick_run_prints_no_progress(tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
     env = {"PYTHONPATH": str(tmp_path)}
     done = recallbench(
-        "run", "canary-locomo", "--store", "callable", "--call", "slow:memory", "--limit", "40", cwd=tmp_path, env=env
+        "run", "canary-locomo", "--store", "callable", "--call", "slow:memory", "--limit", "30", cwd=tmp_path, env=env
     )
     assert done.stderr == ""
 

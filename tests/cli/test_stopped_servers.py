@@ -10,7 +10,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -26,7 +28,6 @@ pytestmark = pytest.mark.marked
 
 BOUND = 10.0
 """Seconds that the run may take from the signal to its end."""
-SIGNALS = pytest.mark.parametrize("order", [signal.SIGTERM, signal.SIGINT])
 
 SWALLOWS = """
 import time
@@ -43,12 +44,30 @@ memory.needs_vectors = False
 """
 
 
-@pytest.fixture
-def workspace() -> Iterator[Path]:
-    """Return a folder that the server's user can reach; a run writes nowhere else."""
+@contextmanager
+def made_workspace() -> Iterator[Path]:
+    """Make a folder that the server's user can reach; a run writes nowhere else."""
     with tempfile.TemporaryDirectory(prefix="recallbench-test-", dir="/tmp") as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
+
+
+@pytest.fixture
+def workspace() -> Iterator[Path]:
+    with made_workspace() as folder:
+        yield folder
+
+
+def together(*cases: Callable[[Path], None]) -> None:
+    """Do each in a workspace of its own, all at once: most of the time they wait for a run to end."""
+
+    def do(case: Callable[[Path], None]) -> None:
+        with made_workspace() as folder:
+            case(folder)
+
+    with ThreadPoolExecutor(len(cases)) as threads:
+        for done in [threads.submit(do, case) for case in cases]:
+            done.result()
 
 
 @contextmanager
@@ -108,8 +127,11 @@ def freeze(server: int) -> dict[int, str]:
     return family
 
 
-@SIGNALS
-def test_a_frozen_embedded_server_does_not_delay_the_end(workspace: Path, order: signal.Signals) -> None:
+def test_a_frozen_embedded_server_does_not_delay_the_end() -> None:
+    together(*(partial(frozen_embedded_server, order) for order in (signal.SIGTERM, signal.SIGINT)))
+
+
+def frozen_embedded_server(order: signal.Signals, workspace: Path) -> None:
     servers: list[int] = []
 
     def at_work() -> bool:
@@ -164,7 +186,11 @@ def test_a_silent_server_does_not_delay_the_end(workspace: Path, store: str) -> 
     assert [path for path in workspace.rglob("*") if path.parent.name == "results"] == []
 
 
-def test_a_function_that_swallows_every_interruption_is_ended_by_force(workspace: Path) -> None:
+def test_a_function_that_no_signal_ends_is_ended_by_force() -> None:
+    together(swallows_every_interruption, blocks_the_interpreter_in_c)
+
+
+def swallows_every_interruption(workspace: Path) -> None:
     (workspace / "hung.py").write_text(SWALLOWS)
     env = {"PYTHONPATH": str(workspace)}
     with started(workspace, "--store", "python:hung:memory", env=env) as process:
@@ -177,7 +203,7 @@ def test_a_function_that_swallows_every_interruption_is_ended_by_force(workspace
     assert [path for path in workspace.rglob("*") if path.parent.name == "results"] == []
 
 
-def test_a_function_in_c_that_blocks_the_interpreter_is_ended_by_force(workspace: Path) -> None:
+def blocks_the_interpreter_in_c(workspace: Path) -> None:
     order = signal.SIGTERM
     # No thread runs another line of Python; a shell shows 143.
     (workspace / "hung.py").write_text(
@@ -198,8 +224,11 @@ def test_a_function_in_c_that_blocks_the_interpreter_is_ended_by_force(workspace
     assert [path for path in workspace.rglob("*") if path.parent.name == "results"] == []
 
 
-@pytest.mark.parametrize(("number", "order"), [(1, signal.SIGHUP), (2, signal.SIGTERM)], ids=["stdout", "stderr"])
-def test_a_full_output_pipe_does_not_delay_the_end(workspace: Path, number: int, order: signal.Signals) -> None:
+def test_a_full_output_pipe_does_not_delay_the_end() -> None:
+    together(partial(full_pipe, 1, signal.SIGHUP), partial(full_pipe, 2, signal.SIGTERM))
+
+
+def full_pipe(number: int, order: signal.Signals, workspace: Path) -> None:
     # Nobody reads the output, so its pipe fills up and every write waits.
     (workspace / "chatty.py").write_text(
         "import os\n"

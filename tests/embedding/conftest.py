@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,9 @@ from tiny_models import Tiny, bge, dragon
 
 from loopback_hub import LoopbackHub
 from recallbench.embedding.embedder import Embedder
+from recallbench.embedding.engines import choice
+from recallbench.embedding.engines.probe import Opening, Runner
+from recallbench.embedding.engines.setting import Setting
 from recallbench.embedding.registry import open_embedder
 from recallbench.embedding.vector_cache import VectorCache
 
@@ -48,6 +51,16 @@ def opened(tiny_bge: Tiny, environ: dict[str, str], tmp_path: Path) -> Any:
         return open_embedder(spec, **{**settings, **options})
 
     return open_
+
+
+@pytest.fixture
+def first_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the first setting untimed: a probe opens and times four engines, and test_engine_probe.py holds it."""
+
+    def first(opening: Opening, settings: Sequence[Setting], window: int, *, fixed: bool) -> Runner:
+        return Runner(settings[0], opening(settings[0]))
+
+    monkeypatch.setattr(choice, "choose_setting", first)
 
 
 @pytest.fixture

@@ -97,6 +97,7 @@ def test_an_openvino_that_does_not_work_means_torch_now_and_from_then_on(
     assert (again.report().computed, again.report().notes) == (0, (note,))
 
 
+@pytest.mark.usefixtures("first_setting")
 def test_a_proven_openvino_that_stops_working_is_an_error_that_names_the_way_out(
     opened: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,6 +61,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     )
     piped = ("--embedder", "hash", "--pipeline", "pipeline.toml", "--folder", "pipeline")
     assert recallbench(*words, *piped, cwd=folder).returncode == 0
+    # Of the failures' rows, each alike, axe looks at every one, in every look.
+    few = ("--embedder", "hash", "--limit", "24", "--folder")
+    for name, more in (("few", ("--store", "exact")), ("piped", ("--pipeline", "pipeline.toml"))):
+        assert recallbench(*words, *few, name, *more, cwd=folder).returncode == 0
     (folder / "table.html").write_text(
         recallbench("table", "exact", "bm25", "--format", "html", cwd=folder).stdout, encoding="utf-8"
     )
@@ -69,8 +73,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     assert recallbench(*site, "--out", "site", "--quiet", cwd=folder).returncode == 0
     (folder / "versions.html").write_text(render(TWO, {"0.1": "../0.1_20261118/report.md"}), encoding="utf-8")
     return {
-        "result": folder / "exact/report.html",
-        "pipeline": folder / "pipeline/report.html",
+        "failures": folder / "exact/report.html",
+        "result": folder / "few/report.html",
+        "pipeline": folder / "piped/report.html",
         "table": folder / "table.html",
         "versions": folder / "versions.html",
         "site": folder / "site/index.html",
@@ -133,7 +138,7 @@ def test_a_long_name_is_broken_on_a_phone_and_no_failure_needs_no_filter(browser
 
 
 def test_the_filter_shows_the_failures_of_a_kind_and_of_words(browser: Browser, pages: dict[str, Path]) -> None:
-    page, noticed = opened(browser, pages["result"], "day")
+    page, noticed = opened(browser, pages["failures"], "day")
     rows, shown = page.locator("#failures tbody tr"), page.locator("#failures tbody tr:visible")
     count = rows.count()
     assert shown.count() == count > 10

@@ -88,7 +88,7 @@ def openvino_graph(spec: EncoderSpec, path: Path) -> GraphEngine:
 def _request(model: Any, wanted: str = "f32") -> Any:
     """Return what runs a graph, text after text on all cores: one request, since vectors have to be right each time.
 
-    Two side by side were a tenth faster on two cores; docs/speed.md says why they are not used.
+    Two side by side were a tenth faster on two cores; the guide on speed says why they are not used.
     """
     hints = {"INFERENCE_PRECISION_HINT": wanted, "PERFORMANCE_HINT": "LATENCY"}
     compiled = openvino_core().compile_model(model, "CPU", hints)

@@ -153,6 +153,7 @@ def test_openvino_is_proven_once_and_the_proof_is_cached(opened: Any) -> None:
 
 
 @pytest.mark.marked
+@pytest.mark.usefixtures("first_setting")
 def test_a_proof_over_few_texts_is_repeated_over_more(opened: Any) -> None:
     first = opened(backend="openvino")
     first.ensure(["a cat", "a dog"], "passage")
@@ -162,6 +163,7 @@ def test_a_proof_over_few_texts_is_repeated_over_more(opened: Any) -> None:
 
 
 @pytest.mark.marked
+@pytest.mark.usefixtures("first_setting")
 @pytest.mark.parametrize(("cached", "texts"), [(40, 32), (9, 10)])
 def test_one_missing_text_is_proven_together_with_others_of_the_corpus(
     opened: Any, monkeypatch: pytest.MonkeyPatch, cached: int, texts: int
@@ -177,6 +179,7 @@ def test_one_missing_text_is_proven_together_with_others_of_the_corpus(
 
 
 @pytest.mark.marked
+@pytest.mark.usefixtures("first_setting")
 def test_a_failed_proof_means_torch_now_and_from_then_on(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(vector_agreement, "TOLERATED", vector_agreement.Difference(1.1, 1e-4))
@@ -204,6 +207,7 @@ def scripted_proofs(patched: pytest.MonkeyPatch, *outcomes: bool) -> list[bool]:
 
 
 @pytest.mark.marked
+@pytest.mark.usefixtures("first_setting")
 def test_twins_are_both_proven_before_the_first_vector(
     opened: Any, tiny_dragon: Tiny, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -220,6 +224,7 @@ def test_twins_are_both_proven_before_the_first_vector(
 
 
 @pytest.mark.marked
+@pytest.mark.usefixtures("first_setting")
 def test_twins_that_are_proven_are_not_proven_again(
     opened: Any, tiny_dragon: Tiny, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -233,6 +238,7 @@ def test_twins_that_are_proven_are_not_proven_again(
 
 
 @pytest.mark.marked
+@pytest.mark.usefixtures("first_setting")
 @pytest.mark.parametrize("recheck_own", [False, True])
 def test_a_proof_that_fails_beside_cached_vectors_stops_the_run_and_the_next_one_uses_torch(
     opened: Any, tiny_bge: Tiny, monkeypatch: pytest.MonkeyPatch, recheck_own: bool

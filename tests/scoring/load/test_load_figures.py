@@ -125,7 +125,7 @@ def test_two_turns_of_one_system_differ_once_in_twenty(share: float, expected: i
 @pytest.mark.marked
 @pytest.mark.parametrize("rate", [None, 6000.0])
 def test_real_turns_of_one_store_differ_once_in_twenty(rate: float | None) -> None:
-    """60 comparisons of a store in this process with itself, 20 blocks each: 3 of 60 are to be expected, 8 are not."""
+    """60 comparisons of a store here with itself, 20 blocks of 40 calls each: 3 of 60 are to be expected, 8 are not."""
     rng, rejected = np.random.default_rng(1), 0
     rows, questions = rng.normal(size=(400, 64)), rng.normal(size=(50, 64))
 
@@ -138,9 +138,9 @@ def test_real_turns_of_one_store_differ_once_in_twenty(rate: float | None) -> No
         for pair, side in turns_order(10, seed):
             order, clients = question_order(50, seed), [Client(ask)]
             if rate is None:
-                block = closed_loop(clients, order, 1.0, 60)
+                block = closed_loop(clients, order, 1.0, 40)
             else:
-                times = arrival_times(rate, 1.0, "poisson", 1000 * seed + pair, 60)
+                times = arrival_times(rate, 1.0, "poisson", 1000 * seed + pair, 40)
                 block = open_loop(clients, times, order, times[-1], 1.0)
             sides[side].append([1000 * call.latency for call in block.calls])
         found = turns_difference(*sides, 0.95)
