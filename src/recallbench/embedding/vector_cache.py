@@ -48,7 +48,7 @@ one without the key."""
 UNRECORDED = "versions not recorded"
 AT_ONCE = 16_384
 """Records that are read at a time."""
-RELEASE_AFTER = 32 << 20
+RELEASE_AFTER = 8 << 20
 """Mapped bytes read after which the pages are given back, so that a large cache doesn't count as the run's memory."""
 
 
@@ -193,9 +193,9 @@ class VectorCache:
 
     def _seals_of(self, rows: Sequence[int], vectors: Matrix) -> list[bytes]:
         """Return the seals of rows with these vectors; refuses what was changed since it was verified."""
-        seals, body, size = [], vectors.tobytes(), self._row_bytes
-        for i, row in enumerate(rows):
-            seals.append(self._seal.of(self._record(row)[0], body[i * size : (i + 1) * size]))
+        seals = []
+        for row, vector in zip(rows, vectors, strict=True):
+            seals.append(self._seal.of(self._record(row)[0], vector.tobytes()))
             if seals[-1][:HELD_SEAL] != self.seal(row):
                 raise self._changed_error(f"row {row} with other numbers")
         return seals

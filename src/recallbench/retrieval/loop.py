@@ -11,6 +11,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from recallbench.corpora.records import Haystack
 from recallbench.embedding.embedder import Embedder, Embeddings
 from recallbench.errors import Blocked, InputError
@@ -128,7 +130,7 @@ def retrieve(
                 else None
             )
             for vectors in (None if embedded is None else embedded.vectors, question_vectors):
-                vector_hash.update(b"" if vectors is None else vectors.tobytes())
+                vector_hash.update(b"" if vectors is None else np.ascontiguousarray(vectors).data)
             requests = requests_of(haystack, ids, question_vectors)
             result.questions.extend(questions)
             result.candidates += [request.candidates for request in requests]
