@@ -76,12 +76,6 @@ def test_an_example_is_measured_without_the_network(name: str, exact: dict[str, 
     assert "  fail " not in audited.stdout
 
 
-def test_a_plain_class_that_knows_nothing_of_the_program_is_measured(tmp_path: Path) -> None:
-    run = ("run", "canary-locomo", "--store", "python:examples.plain_memory:Memory", "--folder", "made")
-    assert recallbench(*run, cwd=tmp_path, env=python_path()).returncode == 0
-    assert figures(tmp_path / "made")["recall_any@10"] == pytest.approx(0.8101, abs=1e-4)
-
-
 @pytest.mark.parametrize(("name", "way"), [("chroma", "filtered"), ("lance", "filtered"), ("usearch", "replayed")])
 def test_a_question_sees_what_was_said_before_it_and_the_rest_as_an_exhaustive_search_would(
     name: str, way: str, tmp_path: Path

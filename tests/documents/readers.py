@@ -120,12 +120,6 @@ def nights(folder: Path) -> None:
     checkout(folder)
 
 
-def front_page(folder: Path) -> None:
-    """The set that the README begins, and a checkout."""
-    more_of_the_team(folder)
-    checkout(folder)
-
-
 def benchmark(folder: Path) -> None:
     """LMEB's files of one task, as its download lays them out."""
     task = folder / "eval_data/Dialogue/LoCoMo"
@@ -169,7 +163,7 @@ FEW = {"RECALLBENCH_LIMIT": "20"}
 """Real corpora, and twenty questions of each."""
 
 READERS: dict[str, Reader] = {
-    "README.md": Reader(TEAM, front_page, marked=True),
+    "README.md": Reader(TEAM, checkout, marked=True),
     "benchmarks/AUDIT.md": Reader(prepare=audited, marked=True),
     "benchmarks/PUBLISHED.md": Reader(settings=FEW, marked=True),
     "benchmarks/README.md": Reader(prepare=procedure, settings=FEW, marked=True),

@@ -10,7 +10,8 @@ from documents.shell_blocks import sections
 from recallbench.protocol.frozen import load
 
 MOST_LINES = 150
-LINES_OF_QUICK_STARTS = 70
+LINES_OF_QUICK_STARTS = 45
+"""What a screen shows."""
 FIRST = ("My memory", "My data", "Somebody's claim")
 
 

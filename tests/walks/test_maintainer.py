@@ -24,6 +24,7 @@ def test_their_class_is_measured_beside_others_and_drawn(tmp_path: Path) -> None
     shown = walker.types(table)
     rows = {line.split()[0]: line.split() for line in shown.stdout.splitlines() if line}
     assert {"mine", "bm25", "pgvector", "ceiling", "BM25", "chance"} <= set(rows)
+    assert rows["mine"][1] == "0.7722"
     assert (tmp_path / "locomo.svg").read_text().count("<circle") >= 3
     compared = walker.types(compare)
     assert compared.returncode == 0

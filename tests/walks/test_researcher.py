@@ -6,14 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from documents.markdown import ROOT
 from walks.walker import Walker, last_line
 
 FIRST = "What a sweep prints, and what of it to believe"
 
 
 def test_baselines_a_comparison_a_plot_and_a_sweep_on_the_canary(tmp_path: Path) -> None:
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
     walker, small = Walker(tmp_path), {"locomo": "canary-locomo"}
     for line in walker.reads("Many: a table and a picture", "compare"):
         done = walker.types(line, small if "locomo" in line.command else {})
@@ -40,7 +38,6 @@ def test_baselines_a_comparison_a_plot_and_a_sweep_on_the_canary(tmp_path: Path)
 def test_the_first_sweep_of_locomo_says_what_its_questions_support(
     tmp_path: Path, locomo_vectors: dict[str, str]
 ) -> None:
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
     walker = Walker(tmp_path, locomo_vectors)
     _, sweep = walker.reads(FIRST, "sweeps")
     swept = walker.types(sweep)

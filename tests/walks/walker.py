@@ -7,16 +7,17 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from documents.markdown import GUIDES, README, section
+from documents.markdown import GUIDES, README, ROOT, section
 from documents.shell_blocks import Line, Section, run_commands, write_files
 
 
 class Walker:
-    """Reads in an empty folder, and types commands in the order that they are told in."""
+    """Reads in a folder with a checkout's examples, and types commands in the order that they are told in."""
 
     def __init__(self, folder: Path, env: Mapping[str, str] | None = None) -> None:
         self.folder = folder
         self.env = {**(env or {})}
+        (folder / "examples").symlink_to(ROOT / "examples")
 
     def reads(self, title: str, guide: str = "", json_names: tuple[str, ...] = ()) -> list[Line]:
         """Write the files that a section shows, and return its commands; without a guide, of the README."""
