@@ -188,7 +188,7 @@ def position_of(id: str, scope: str, candidates: int) -> int | None:
     return stated[1] if stated is not None and stated[0] == scope and stated[1] < candidates else None
 
 
-@lru_cache(maxsize=1 << 12)  # the ids of a haystack come again for each of its questions
+@lru_cache(maxsize=1 << 10)  # the ids of a haystack come again for each of its questions
 def stated_place(id: str) -> tuple[str, int] | None:
     """Return the scope and the position that an id is made of; None where it is not."""
     scope, slash, digits = id.rpartition("/")
