@@ -95,7 +95,7 @@ def _speeds(shape: Shape) -> Speeds:
     graph = converted(module)
     batch = Batch(np.full((shape.texts, TOKENS), 5, np.int64), np.ones((shape.texts, TOKENS), np.int64))
     first = OpenvinoEngine(graph, Setting(), TOKENS)
-    tried = list(settings_to_try(cores(), shape.texts, streams=True))[1:]
+    tried = list(settings_to_try(shape.texts))[1:]
     # The tool makes no second graph of an encoder that is slow.
     quick = len(workload(first, TOKENS).ids) > FEWEST
     tried += [tried[-1]._replace(fixed=True)] * quick

@@ -58,6 +58,8 @@ def test_the_last_line_tells_the_states_and_what_to_do() -> None:
     unaudited = figure("not checkable", "the corpus is not here", fails=True, source="results/r/report.md")
     fetched = replace(unaudited, remedy="recallbench fetch locomo")
     assert said(fetched).endswith("1 may not stand as it does; next: recallbench fetch locomo")
+    other = replace(unaudited, remedy="recallbench fetch realtalk")
+    assert said(fetched, fetched, other).endswith("; next: recallbench fetch locomo; recallbench fetch realtalk")
 
 
 def test_what_was_not_compared_fails_when_strict() -> None:

@@ -134,7 +134,8 @@ def _next(failing: Sequence[tuple[Path, CheckedFigure]]) -> str:
     place = f"{file}:{first.figure.line}"
     fault = shortened(first.problems[0], LONGEST) if first.problems else ""
     if first.state == "not checkable":
-        return first.remedy or f"{place}: {fault}"
+        remedies = dict.fromkeys(one.remedy for _, one in failing if one.state == first.state and one.remedy)
+        return "; ".join(remedies) or f"{place}: {fault}"
     if first.state == "no folder named":
         return f"name the result folder at {place}, or say where its figures are from: {FORM}"
     return f"{'mend' if first.state == 'wrong' else 'say what is missing at'} {place} first: {fault}"

@@ -28,8 +28,8 @@ class LoadedWeights(ABC):
     pad_id: int
     """The token that fills a batch up."""
 
-    streams: ClassVar[bool] = False
-    """Whether OpenVINO may run several pieces side by side, on a graph of their own shape."""
+    reshapes: ClassVar[bool] = False
+    """Whether OpenVINO may run texts of full length on a graph of their own shape."""
 
     @abstractmethod
     def openvino(self, setting: Setting = WHOLE_BATCHES) -> Engine:
@@ -48,7 +48,7 @@ class TorchWeights(LoadedWeights):
     """A transformer as a torch module."""
 
     reference_name = "torch"
-    streams = True
+    reshapes = True
 
     def __init__(self, spec: EncoderSpec, module: torch.nn.Module) -> None:
         self._spec, self._window, self._module = spec, spec.max_tokens, module

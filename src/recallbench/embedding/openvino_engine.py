@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from recallbench.embedding.embedder import Matrix
 from recallbench.embedding.encoders import EncoderSpec
-from recallbench.embedding.engines.setting import WHOLE_BATCHES, Piece, Setting, joined, pieces
+from recallbench.embedding.engines.setting import WHOLE_BATCHES, Setting, joined, pieces
 from recallbench.embedding.onnx_engine import GraphEngine
 from recallbench.embedding.torch_engine import Batch, EngineUnusable, silent_transformers
 
@@ -34,42 +34,21 @@ class OpenvinoEngine:
         """`graph` is a converted module; `window` the tokens of a text of full length."""
         self._setting, self._window = setting, window
         with _openvino_errors():
-            self._requests = _requests(graph, setting.streams, precision)
-            self._fixed: list[Any] = []
-            if setting.fixed:
-                self._fixed = _requests(_of_full_windows(graph, setting.texts, window), setting.streams, precision)
+            self._request = _request(graph, precision)
+            self._fixed = (
+                _request(_of_full_windows(graph, setting.texts, window), precision) if setting.fixed else self._request
+            )
 
     def __call__(self, batch: Batch) -> Matrix:
         cut = pieces(batch, self._setting.texts, self._window)
-        vectors: list[Any] = [None] * len(cut)
-        running: dict[int, Any] = {}
         with _openvino_errors():
-            try:
-                for place, piece in enumerate(cut):
-                    # Pieces take turns, whichever is done first: what runs where never depends on timing.
-                    if place >= self._setting.streams:
-                        vectors[place - self._setting.streams] = _finish(running, place - self._setting.streams)
-                    request = self._request(piece, place % self._setting.streams)
-                    request.start_async({0: piece.batch.ids, 1: piece.batch.mask})
-                    running[place] = request
-                for place in list(running):
-                    vectors[place] = _finish(running, place)
-            finally:
-                for request in running.values():
-                    request.wait()
-        return joined(cut, vectors)
+            return joined(cut, [self._vectors(piece.batch) for piece in cut])
 
-    def _request(self, piece: Piece, slot: int) -> Any:
-        full = piece.batch.ids.shape == (self._setting.texts, self._window)
-        return (self._fixed if full and self._fixed else self._requests)[slot]
-
-
-def _finish(running: dict[int, Any], place: int) -> Matrix:
-    request = running[place]
-    request.wait()
-    del running[place]
-    vectors: Matrix = request.get_output_tensor(0).data.copy()
-    return vectors
+    def _vectors(self, batch: Batch) -> Matrix:
+        full = batch.ids.shape == (self._setting.texts, self._window)
+        request = self._fixed if full else self._request
+        vectors: Matrix = request.infer({0: batch.ids, 1: batch.mask})[0]
+        return vectors
 
 
 def converted(module: torch.nn.Module) -> Any:
@@ -97,7 +76,7 @@ def openvino_graph(spec: EncoderSpec, path: Path) -> GraphEngine:
     """Return a graph of an ONNX file as OpenVINO runs it on the CPU."""
     with _openvino_errors("onnxruntime"):
         model = openvino_core().read_model(str(path))
-        request = _compiled(model).create_infer_request()
+        request = _request(model)
 
     def states(given: Mapping[str, npt.NDArray[np.int64]]) -> npt.NDArray[np.float32]:
         with _openvino_errors("onnxruntime"):
@@ -106,20 +85,17 @@ def openvino_graph(spec: EncoderSpec, path: Path) -> GraphEngine:
     return GraphEngine(spec, [wanted.any_name for wanted in model.inputs], states)
 
 
-def _requests(graph: Any, streams: int, precision: str) -> list[Any]:
-    """Return what runs a graph, as many as run side by side."""
-    compiled = _compiled(graph, streams, precision)
-    return [compiled.create_infer_request() for _ in range(streams)]
+def _request(model: Any, wanted: str = "f32") -> Any:
+    """Return what runs a graph, text after text on all cores: one request, since vectors have to be right each time.
 
-
-def _compiled(model: Any, streams: int = 1, wanted: str = "f32") -> Any:
-    side_by_side = {"PERFORMANCE_HINT": "THROUGHPUT", "NUM_STREAMS": streams}
-    hints = {"INFERENCE_PRECISION_HINT": wanted, **({"PERFORMANCE_HINT": "LATENCY"} if streams == 1 else side_by_side)}
+    Two side by side were a tenth faster on two cores; docs/speed.md says why they are not used.
+    """
+    hints = {"INFERENCE_PRECISION_HINT": wanted, "PERFORMANCE_HINT": "LATENCY"}
     compiled = openvino_core().compile_model(model, "CPU", hints)
     precision = compiled.get_property("INFERENCE_PRECISION_HINT").get_type_name()
     if precision != wanted:
         raise ValueError(f"asked for {wanted}, it computes in {precision}")
-    return compiled
+    return compiled.create_infer_request()
 
 
 @cache

@@ -13,10 +13,10 @@ from recallbench.embedding.engines.probe import Probe, Timed, choose_setting, ti
 from recallbench.embedding.engines.setting import Setting
 
 TEXTS = [sentence(4 + seed, seed) for seed in range(8)]
-TEXT_BY_TEXT, ON_TWO_CORES = Setting(1, 1), Setting(2, 1)
+BY_TWO, BY_ONE = Setting(2), Setting(1)
 
 
-def probed(openvino: float, torch: float, setting: Setting = ON_TWO_CORES) -> Probe:
+def probed(openvino: float, torch: float, setting: Setting = BY_ONE) -> Probe:
     return Probe(8, 256, Timed(setting, openvino), Timed(Setting(), torch))
 
 
@@ -32,7 +32,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 )
 def test_a_difference_that_noise_makes_chooses_torch(openvino: float, torch: float, preferred: bool) -> None:
     assert probed(openvino, torch).prefers_openvino is preferred
-    assert probed(openvino, torch).setting == (ON_TWO_CORES if preferred else Setting())
+    assert probed(openvino, torch).setting == (BY_ONE if preferred else Setting())
 
 
 @pytest.mark.parametrize(
@@ -72,15 +72,15 @@ def opening(clock: list[float], seconds: Callable[[Setting], float], opened: lis
     return open_engine
 
 
-ALL = (Setting(1, 8), TEXT_BY_TEXT, ON_TWO_CORES)
+ALL = (Setting(8), BY_TWO, BY_ONE)
 
 
 def test_settings_are_tried_against_the_best_so_far(clock: list[float]) -> None:
     opened: list[Setting] = []
-    seconds = {ALL[0]: 0.010, ALL[1]: 0.009, ALL[2]: 0.008, ON_TWO_CORES._replace(fixed=True): 0.007}
+    seconds = {ALL[0]: 0.010, ALL[1]: 0.009, ALL[2]: 0.008, BY_ONE._replace(fixed=True): 0.007}
     best = choose_setting(opening(clock, lambda setting: seconds[setting], opened), ALL, 512, fixed=True)
-    assert best.setting == Setting(2, 1, fixed=True)
-    assert opened == [*ALL, Setting(2, 1, fixed=True)]
+    assert best.setting == BY_ONE._replace(fixed=True)
+    assert opened == [*ALL, BY_ONE._replace(fixed=True)]
     # Two hundredths faster is noise.
     best = choose_setting(opening(clock, lambda setting: 0.010 - 0.0001 * len(opened), []), ALL, 512, fixed=False)
     assert best.setting == ALL[0]
@@ -113,7 +113,7 @@ def test_the_probe_is_made_once_and_results_tell_of_it(
 ) -> None:
     probes = [probed(*times)]
     monkeypatch.setattr(choice, "compare", lambda openvino, torch, window, name: probes.pop())
-    chosen = "OpenVINO, a text at a time, 2 side by side" if backend == "openvino/cpu" else "torch, 8 texts at a time"
+    chosen = "OpenVINO, a text at a time" if backend == "openvino/cpu" else "torch, 8 texts at a time"
     note = "a probe on this machine chose {}: 8 texts of 256 tokens took OpenVINO {:.1f} ms, torch {:.1f} ms".format(
         chosen, *(1000 * seconds for seconds in times)
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from recallbench.embedding.engines.setting import Setting, in_pieces, pieces, settings_to_try
 from recallbench.embedding.torch_engine import Batch, pad_batch
@@ -36,22 +35,11 @@ def test_vectors_come_back_in_the_order_of_the_batch() -> None:
     assert sums.tolist() == [[3.0], [45.0], [1.0], [136.0], [45.0]]
 
 
-@pytest.mark.parametrize(
-    ("cores", "size", "streams", "tried"),
-    [
-        (2, 8, True, [(1, 8), (1, 1), (2, 1)]),
-        (64, 8, True, [(1, 8), (1, 1), (8, 1)]),
-        (1, 8, True, [(1, 8), (1, 1)]),
-        (2, 8, False, [(1, 8), (1, 1)]),
-        (2, 1, True, [(1, 1)]),
-    ],
-)
-def test_a_probe_tries_whole_batches_single_texts_and_one_on_each_core(
-    cores: int, size: int, streams: bool, tried: list[tuple[int, int]]
-) -> None:
-    assert settings_to_try(cores, size, streams=streams) == [Setting(*each) for each in tried]
+def test_a_probe_tries_whole_batches_and_single_texts() -> None:
+    assert settings_to_try(8) == [Setting(8), Setting(1)]
+    assert settings_to_try(1) == [Setting(1)]
 
 
 def test_a_setting_is_told_in_words() -> None:
     assert Setting().words == "8 texts at a time"
-    assert Setting(2, 1, True).words == "a text at a time, 2 side by side, a graph for full windows"
+    assert Setting(1, fixed=True).words == "a text at a time, a graph for full windows"

@@ -146,10 +146,10 @@ def test_a_proof_counts_for_the_setting_that_it_was_made_with(
     assert choice.notes == ["a probe on this machine chose 8 texts at a time for OpenVINO"]
     assert prepared(opened("openvino", passage=[])) == (OPENVINO, "cached", 1.0, 2)
     other = opened("openvino", passage=[])
-    other.take(Setting(1, 1))
+    other.take(Setting(1))
     assert prepared(other) == (OPENVINO, "equal", 1.0, 2)
     # One that failed with a setting is not tried with another.
     failing = opened("openvino", passage=[OPENVINO])
-    failing.take(Setting(2, 1))
+    failing.take(Setting(2))
     assert prepared(failing)[:2] == (PLAIN, "failed")
     assert opened("openvino", passage=[]).backend == PLAIN

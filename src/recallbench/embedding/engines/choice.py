@@ -19,7 +19,6 @@ from recallbench.embedding.engines.probe import (
     Timed,
     choose_setting,
     compare,
-    cores,
     load_probe,
     store_probe,
 )
@@ -216,11 +215,10 @@ class EngineChoice:
         window, size = self._spec.max_tokens, self._spec.batch_size
         runners: dict[str, Runner] = {}
         for backend in (OPENVINO, self._plain) if asked == "auto" else (asked,):
-            of_cores = backend == OPENVINO and weights.streams
-            # The plain engine stays as plain as it is. Nothing runs side by side: a vector was once wrong
-            # while it did, and why is not known.
-            settings = [WHOLE_BATCHES] if backend == self._plain else settings_to_try(cores(), size, streams=False)
-            runners[backend] = choose_setting(partial(_open, weights, backend), settings, window, fixed=of_cores)
+            # The plain engine stays as plain as it is.
+            settings = [WHOLE_BATCHES] if backend == self._plain else settings_to_try(size)
+            fixed = backend == OPENVINO and weights.reshapes
+            runners[backend] = choose_setting(partial(_open, weights, backend), settings, window, fixed=fixed)
         if asked == "auto":
             probe = compare(runners[OPENVINO], runners[self._plain], window, self._reference)
             return probe, runners[OPENVINO if probe.prefers_openvino else self._plain].engine

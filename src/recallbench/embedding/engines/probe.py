@@ -177,5 +177,5 @@ def cores() -> int:
 def _key(weights: Mapping[str, str], asked: str) -> dict[str, str]:
     """`asked` says of which engines."""
     versions = machine.library_versions()
-    what = {"what": "seconds of engines and settings, one at a time", "asked": asked, "cpu": machine.cpu_model()}
+    what = {"what": "seconds that engines take by settings", "asked": asked, "cpu": machine.cpu_model()}
     return {**what, "cores": str(cores()), **versions, **weights}

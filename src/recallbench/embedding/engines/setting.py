@@ -18,8 +18,6 @@ FEWEST = 3 / 4
 class Setting(NamedTuple):
     """What a probe decides about an engine. It changes the speed, and a vector by a ten-millionth at most."""
 
-    streams: int = 1
-    """Pieces that run at the same time, each on its share of the cores."""
     texts: int = 8
     """Texts of full length in a piece; of shorter ones there are more."""
     fixed: bool = False
@@ -29,8 +27,7 @@ class Setting(NamedTuple):
     def words(self) -> str:
         """The setting for whoever reads of it."""
         texts = "a text" if self.texts == 1 else f"{self.texts} texts"
-        streams = "" if self.streams == 1 else f", {self.streams} side by side"
-        return f"{texts} at a time{streams}{', a graph for full windows' if self.fixed else ''}"
+        return f"{texts} at a time{', a graph for full windows' if self.fixed else ''}"
 
 
 WHOLE_BATCHES = Setting()
@@ -79,10 +76,6 @@ def joined(cut: Sequence[Piece], vectors: Sequence[Matrix]) -> Matrix:
     return whole
 
 
-def settings_to_try(cores: int, batch_size: int, *, streams: bool) -> Sequence[Setting]:
-    """Return the settings that a probe compares: whole batches, text by text, and that with a text on each core."""
-    tried = [Setting(1, batch_size), Setting(1, 1)]
-    side_by_side = min(cores, batch_size)
-    if streams and side_by_side > 1:
-        tried.append(Setting(side_by_side, 1))
-    return list(dict.fromkeys(tried))
+def settings_to_try(batch_size: int) -> Sequence[Setting]:
+    """Return the settings that a probe compares: whole batches, and text by text."""
+    return [Setting(texts) for texts in dict.fromkeys((batch_size, 1))]
