@@ -1,4 +1,4 @@
-"""Vectors on disk: append-only, checksummed, sealed, memory-mapped, shared by processes that run at once.
+"""Vectors on disk: append-only, checksummed, sealed, shared by processes that run at once.
 
 Two files in a folder that belongs to one encoder fingerprint. `vectors.f32` holds rows of `dims` float32; `index` holds
 one record per row, in the same order: 32 bytes key, true tokens, cut, CRC-32 of all of that and the row. A row counts
@@ -20,7 +20,6 @@ from __future__ import annotations
 import fcntl
 import hmac
 import json
-import mmap
 import os
 import zlib
 from array import array
@@ -48,8 +47,6 @@ one without the key."""
 UNRECORDED = "versions not recorded"
 AT_ONCE = 16_384
 """Records that are read at a time."""
-RELEASE_AFTER = 8 << 20
-"""Mapped bytes read after which the pages are given back, so that a large cache doesn't count as the run's memory."""
 
 
 class RowState(IntEnum):
@@ -83,9 +80,6 @@ class VectorCache:
         self._states = bytearray()
         self._seals = bytearray()
         """How the seal of each verified row begins, as this user's key makes it."""
-        self._map: mmap.mmap | None = None
-        self._matrix: Matrix = np.zeros((0, dims), np.float32)
-        self._touched = 0
         self._index = self._vectors = self._sealed = -1
         with self._disk_errors():
             folder.mkdir(parents=True, exist_ok=True)
@@ -136,7 +130,7 @@ class VectorCache:
             return None
         if self._states[row]:
             return row
-        vector = self._map_vectors()[row].tobytes()
+        vector = self._vector(row)
         seal = self._seal.of(head, vector)
         # Whoever has sealed no row behind this one has a shorter file.
         own = hmac.compare_digest(seal, read_at(self._sealed, row * SEAL_LENGTH, SEAL_LENGTH))
@@ -148,7 +142,6 @@ class VectorCache:
         self._states[row] = RowState.OWN if own else RowState.FOREIGN
         self._tokens[row], self._cuts[row] = np.frombuffer(head, "<i4", offset=KEY_BYTES).tolist()
         self._seals[row * HELD_SEAL : (row + 1) * HELD_SEAL] = seal[:HELD_SEAL]
-        self._release_pages(1)
         return row
 
     def usable_row(self, key: bytes) -> int | None:
@@ -172,8 +165,7 @@ class VectorCache:
         with self._disk_errors(), self._locked(fcntl.LOCK_EX):
             self._complete_rows()
             for row in proven:
-                (seal,) = self._seals_of([row], self._map_vectors()[[row]])
-                write_at(self._sealed, seal, row * SEAL_LENGTH)
+                write_at(self._sealed, self._unchanged(row)[1], row * SEAL_LENGTH)
                 self._states[row] = RowState.OWN
 
     def tokens(self, rows: Sequence[int]) -> Counts:
@@ -186,26 +178,33 @@ class VectorCache:
 
     def vectors(self, rows: Sequence[int]) -> Matrix:
         """Return a copy of these rows, which `row` gave; refuses what was changed since it was verified."""
-        copied: Matrix = self._map_vectors()[np.asarray(rows, np.intp)]
-        self._seals_of(rows, copied)
-        self._release_pages(len(rows))
+        copied: Matrix = np.empty((len(rows), self._dims), np.float32)
+        for place, row in enumerate(rows):
+            copied[place] = np.frombuffer(self._unchanged(row)[0], np.float32)
         return copied
 
-    def _seals_of(self, rows: Sequence[int], vectors: Matrix) -> list[bytes]:
-        """Return the seals of rows with these vectors; refuses what was changed since it was verified."""
-        seals = []
-        for row, vector in zip(rows, vectors, strict=True):
-            seals.append(self._seal.of(self._record(row)[0], vector.tobytes()))
-            if seals[-1][:HELD_SEAL] != self.seal(row):
-                raise self._changed_error(f"row {row} with other numbers")
-        return seals
+    def _unchanged(self, row: int) -> tuple[bytes, bytes]:
+        """Return the vector of a row and its seal; refuses what was changed since it was verified."""
+        vector = self._vector(row)
+        seal = self._seal.of(self._record(row)[0], vector)
+        if seal[:HELD_SEAL] != self.seal(row):
+            raise self._changed_error(f"row {row} with other numbers")
+        return vector, seal
 
     def _record(self, row: int) -> tuple[bytes, bytes]:
         """Return the record of a row, as it is now: what the seal is over, and the checksum."""
-        record = os.pread(self._index, RECORD.itemsize, row * RECORD.itemsize)
-        if len(record) < RECORD.itemsize:
-            raise self._changed_error(f"no whole record of row {row}")
+        record = self._part(self._index, row, RECORD.itemsize)
         return record[:HEAD_BYTES], record[HEAD_BYTES:]
+
+    def _vector(self, row: int) -> bytes:
+        return self._part(self._vectors, row, self._row_bytes)
+
+    def _part(self, descriptor: int, row: int, size: int) -> bytes:
+        # Mapped, the pages around each row would count as the run's memory, and a file that is cut would end it.
+        part = read_at(descriptor, row * size, size)
+        if len(part) < size:
+            raise self._changed_error(f"row {row} cut off")
+        return part
 
     def append(self, keys: Sequence[bytes], tokens: Sequence[int], cuts: Sequence[int], vectors: Matrix) -> None:
         """Append these as own rows; one that is own already, or accepted, stays as it is."""
@@ -242,8 +241,6 @@ class VectorCache:
 
     def close(self) -> None:
         """Release the files. May be called twice."""
-        self._matrix = np.zeros((0, self._dims), np.float32)
-        self._map = None
         for descriptor in (self._index, self._vectors, self._sealed):
             if descriptor >= 0:
                 os.close(descriptor)
@@ -274,18 +271,6 @@ class VectorCache:
         self._seals.extend(bytes(len(records) * HELD_SEAL))
         for counts in (self._tokens, self._cuts):
             counts.frombytes(bytes(len(records) * counts.itemsize))
-
-    def _map_vectors(self) -> Matrix:
-        if len(self._matrix) < self._count:
-            self._map = mmap.mmap(self._vectors, self._count * self._row_bytes, prot=mmap.PROT_READ)
-            self._matrix = np.frombuffer(self._map, np.float32).reshape(self._count, self._dims)
-        return self._matrix
-
-    def _release_pages(self, rows: int) -> None:
-        self._touched += rows * self._row_bytes
-        if self._touched > RELEASE_AFTER and self._map is not None:
-            self._map.madvise(mmap.MADV_DONTNEED)
-            self._touched = 0
 
     def _changed_error(self, found: str) -> RecallBenchError:
         return RecallBenchError(
