@@ -133,7 +133,7 @@ class VectorCache:
         vector = self._vector(row)
         seal = self._seal.of(head, vector)
         # Whoever has sealed no row behind this one has a shorter file.
-        own = hmac.compare_digest(seal, read_at(self._sealed, row * SEAL_LENGTH, SEAL_LENGTH))
+        own = hmac.compare_digest(seal, os.pread(self._sealed, SEAL_LENGTH, row * SEAL_LENGTH))
         # A right seal says all that a checksum says.
         if not own and _checksum(head, vector) != int.from_bytes(crc, "little"):
             self._rows.remove(key)
@@ -201,7 +201,7 @@ class VectorCache:
 
     def _part(self, descriptor: int, row: int, size: int) -> bytes:
         # Mapped, the pages around each row would count as the run's memory, and a file that is cut would end it.
-        part = read_at(descriptor, row * size, size)
+        part = os.pread(descriptor, size, row * size)
         if len(part) < size:
             raise self._changed_error(f"row {row} cut off")
         return part
