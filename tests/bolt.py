@@ -7,7 +7,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -19,10 +19,12 @@ SHORT_LIVED = {
     "ARCADEDB_JVM_ARGS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -XX:+DisableAttachMechanism"
 }
 """Variables of a Java that lives for seconds: it optimises little, and leaves nothing in the temporary folder."""
+LONG_LIVED = {name: words.removeprefix("-XX:TieredStopAtLevel=1 ") for name, words in SHORT_LIVED.items()}
+"""Those of one that answers thousands of questions, to which optimising is worth it."""
 
 
 @contextmanager
-def bolt_server(folder: Path) -> Iterator[dict[str, str]]:
+def bolt_server(folder: Path, java: Mapping[str, str] = SHORT_LIVED) -> Iterator[dict[str, str]]:
     """The variables that name it; skips the test, and says why, where it can't be had."""
     for package in ("arcadedb_embedded", "neo4j"):
         if importlib.util.find_spec(package) is None:
@@ -32,7 +34,7 @@ def bolt_server(folder: Path) -> Iterator[dict[str, str]]:
     process = subprocess.Popen(
         [sys.executable, SERVER, "--port", str(bolt), "--until-eof"],
         cwd=folder,
-        env=environ | SHORT_LIVED | {"NEO4J_PASSWORD": PASSWORD, "TMPDIR": str(folder)},
+        env={**environ, **java, "NEO4J_PASSWORD": PASSWORD, "TMPDIR": str(folder)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=(folder / "stderr.txt").open("w"),

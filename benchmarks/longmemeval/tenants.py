@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, median
@@ -29,6 +30,7 @@ import ijson
 from recallbench.embedding.registry import default_cache_dir, open_embedder
 from recallbench.machine_load import MachineLoad, MachineReading
 from recallbench.reports.table import Table
+from recallbench.stores.pgvector.index_choice import IndexChoice
 from recallbench.stores.pgvector.pgvector import PgvectorStore
 from recallbench.stores.pgvector.vector_index import USED
 from recallbench.stores.request import StoreRequest
@@ -189,9 +191,18 @@ def _askers(turns: Turns, passages: Matrix, kind: str, share: int, opened: ExitS
         handle = store.another_caller()
         opened.callback(handle.close)
         if search:
-            handle.search_otherwise({**build, **search})
+            _search_otherwise(handle, IndexChoice.read({**build, **search}))
         aside = handle.evidence().get("answered", USED) != USED
         yield Asker((f"{share}%", f"{kind}, left aside by the plan" if aside else kind, *_named(search)), handle, built)
+
+
+def _search_otherwise(store: PgvectorStore, choice: IndexChoice) -> None:
+    """Search from now on, in a fresh session, as this choice says; the index that it names stays as it is."""
+    store._choice, store._index = choice, copy(store._index)
+    if store._index is not None:
+        store._index._choice = choice
+    store._sessions.settings = {**store._sessions.settings, **choice.settings}
+    store.chill()
 
 
 def _named(search: Search) -> tuple[str, str]:

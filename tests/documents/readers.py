@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +18,7 @@ from commandline import recallbench
 from documents.markdown import GUIDES, ROOT, blocks
 from documents.shell_blocks import write_files
 from labelled_sets import jsonl
+from minilm_folder import save_model
 from recallbench.corpora.canary import FOLDER
 
 TEAM = ("team/corpus.jsonl", "team/gold.jsonl")
@@ -140,6 +144,48 @@ def scripts(folder: Path) -> None:
             (folder / "benchmarks" / name / path.name).symlink_to(path)
 
 
+def indexed(folder: Path) -> None:
+    """The scripts, and a file in LongMemEval's shape: three turns in each of twelve items, one of them evidence."""
+    scripts(folder)
+    items = [
+        {
+            "question_id": f"q{i}",
+            "question": f"Who was told of topic {i}?",
+            "haystack_sessions": [
+                [{"role": "user", "content": f"Note {n} tells of topic {i}.", "has_answer": not n} for n in range(3)]
+            ],
+        }
+        for i in range(12)
+    ]
+    (folder / "few-items.json").write_text(json.dumps(items))
+
+
+def with_its_tests(folder: Path) -> None:
+    """The checkout's scripts and tests, and its Python."""
+    for name in ("scripts", "tests"):
+        (folder / name).symlink_to(ROOT / name)
+    # Not a link: those of whom a server is another user can't pass this folder.
+    python = folder / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
+    python.chmod(0o755)
+
+
+def release(folder: Path) -> None:
+    """Files of a release, and the list of their hashes that the workflow makes."""
+    (folder / "release").mkdir()
+    for name in ("constraints.txt", "sbom.cdx.json"):
+        shutil.copy(ROOT / name, folder / "release")
+    workflow = (ROOT / ".github/workflows/release.yml").read_text("utf-8")
+    (listing,) = re.findall(r"\(cd dist && (sha256sum .* > SHA256SUMS)\)", workflow)
+    subprocess.run(["sh", "-c", listing], cwd=folder / "release", check=True)
+
+
+def own_encoder(folder: Path) -> None:
+    """A folder of sentence-transformers under the guide's name, with MiniLM's weights in it."""
+    save_model(folder / "all-mpnet-base-v2", length=64)
+
+
 def audited(folder: Path) -> None:
     """A checkout with a result that is on record and signed."""
     checkout(folder)
@@ -178,21 +224,25 @@ READERS: dict[str, Reader] = {
     "docs/choosing-k.md": Reader(prepare=team),
     "docs/compare.md": Reader(marked=True),
     "docs/ci-gate.md": Reader(prepare=nights),
+    "docs/faults.md": Reader(prepare=with_its_tests, marked=True),
     "docs/hub-sets.md": Reader(prepare=benchmark),
     "docs/matching.md": Reader(prepare=expected_texts),
     "docs/own-data.md": Reader(TEAM, own_data),
     "docs/rankings.md": Reader(("gold.jsonl",), ranked),
-    "docs/portable-vectors.md": Reader(marked=True, home=True),
+    "docs/own-memory.md": Reader(settings=FEW),
+    "docs/portable-vectors.md": Reader(settings={"RECALLBENCH_MAX_TOKENS": "16"}, marked=True, home=True),
     "docs/release-citation.md": Reader(prepare=checkout, marked=True, home=True),
     "docs/site.md": Reader(prepare=board, marked=True),
     "docs/pipelines.md": Reader(prepare=scripts, settings={"RECALLBENCH_LIMIT": "1"}, marked=True),
     "docs/sweeps.md": Reader(prepare=scripts, marked=True),
     "docs/units.md": Reader(prepare=scripts, settings=FEW, marked=True),
-    "docs/vector-indexes.md": Reader(prepare=scripts, settings=FEW, marked=True),
+    "docs/vector-indexes.md": Reader(prepare=indexed, settings=FEW, marked=True),
+    "docs/verifying.md": Reader(prepare=release),
     "docs/corpora.md": Reader(prepare=scripts, settings=FEW),
     "docs/encoders.md": Reader(settings=FEW),
+    "docs/own-encoder.md": Reader(prepare=own_encoder),
     "docs/figures.md": Reader(settings=FEW, marked=True),
-    "docs/latency.md": Reader(settings={"RECALLBENCH_SECONDS": ".3"}, marked=True),
+    "docs/latency.md": Reader(settings={"RECALLBENCH_SECONDS": ".1"}, marked=True),
     "docs/matrix.md": Reader(prepare=my_set, settings=FEW, marked=True),
 }
 """Those who need more than an empty folder."""

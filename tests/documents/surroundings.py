@@ -1,7 +1,7 @@
-"""What the commands of a document find around them: a graph, servers, one with pgmnemo, a model behind an endpoint.
+"""What the commands of a document find around them: a graph, Postgres servers, a model behind an endpoint, a hub.
 
 The graph is a real one. In place of pgmnemo there is the stand-in of the store's tests, in place of a model a server
-that speaks its protocol.
+that speaks its protocol, and in place of the hub and of other people's repositories one with small files.
 """
 
 from __future__ import annotations
@@ -13,16 +13,25 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
 from bolt import bolt_server
 from chat_server import MODEL, said
 from documents.markdown import ROOT
+from documents.served_files import published_rankings, sets_of_the_hub
 from documents.shell_blocks import Line
+from loopback_hub import LoopbackHub
+from recallbench.stores.postgres.binaries import find_install
 from recallbench.stores.postgres.embedded import EmbeddedServer
 from scripted_server import scripted_server
 from versioned import versioned_server
 
 ENDPOINT = "127.0.0.1:8080"
 """Where the documents, and the examples that they name, have their model."""
+ONLINE = {"HF_HUB_OFFLINE": "0"}
+"""Lets a command use the network."""
+REPOSITORIES = "https://raw.githubusercontent.com"
 WORDINGS = "Who said so?\nWhen was it said?\nWhere was it said?"
 VERSIONS = ("0.2.1", "0.4.1", "0.10.0", "0.15.1", "0.20.0")
 """Those of pgmnemo that the documents name."""
@@ -40,9 +49,18 @@ def surrounded(commands: Sequence[Line], folder: Path) -> Iterator[tuple[list[Li
             env |= servers.enter_context(bolt_server(folder / "bolt"))
         if '"$PGMNEMO_DSN"' in text:
             env["PGMNEMO_DSN"] = servers.enter_context(versioned_server(offered=VERSIONS)).dsn
+            env |= server_by_default(env["PGMNEMO_DSN"], folder)
+            with psycopg.connect(env["PGMNEMO_DSN"], autocommit=True) as connection:
+                connection.execute("CREATE EXTENSION pgmnemo CASCADE")
         for name in ("FIRST_DSN", "SECOND_DSN"):
             if f'"${name}"' in text:
                 env[name] = servers.enter_context(EmbeddedServer()).dsn
+        if "evaluate hub:" in text:
+            hub = servers.enter_context(LoopbackHub(sets_of_the_hub()))
+            env |= {"HF_ENDPOINT": hub.url, **ONLINE}
+        if REPOSITORIES in text:
+            others = servers.enter_context(LoopbackHub(published_rankings(folder / "locomo10.json")))
+            lines = [line._replace(command=line.command.replace(REPOSITORIES, others.url)) for line in lines]
         if _ASKS_A_MODEL.search(text):
             script = servers.enter_context(scripted_server())
             script.answer = _model
@@ -50,6 +68,15 @@ def surrounded(commands: Sequence[Line], folder: Path) -> Iterator[tuple[list[Li
             _examples_at(place, folder)
             lines = [line._replace(command=line.command.replace(ENDPOINT, place)) for line in lines]
         yield lines, env
+
+
+def server_by_default(dsn: str, folder: Path) -> dict[str, str]:
+    """Put the programs of PostgreSQL into the folder's `bin`, and return what makes a server theirs by default."""
+    (folder / "bin").mkdir(exist_ok=True)
+    for program in ("createdb", "psql"):
+        (folder / "bin" / program).symlink_to(find_install().bin / program)
+    names = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD", "dbname": "PGDATABASE"}
+    return {names[name]: str(value) for name, value in conninfo_to_dict(dsn).items() if name in names}
 
 
 def _examples_at(place: str, folder: Path) -> None:

@@ -3,41 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
 
+from commandline import recallbench
 from documents.left_out import (
+    CANONICAL,
+    EASED,
     ELSEWHERE,
-    FETCHED,
+    HUB,
+    INSTEAD,
     LEFT_OUT,
-    LIMITED,
     MIRRORED,
-    NETWORK,
-    PGMNEMO,
-    SHORTER,
+    ONLY,
+    OTHERWISE,
+    WEIGHTS,
     as_executed,
     reason,
+    weights_of,
 )
 from documents.markdown import ROOT
 from documents.readers import READERS, Reader
 from documents.shell_blocks import Line, run_commands, sections
-from documents.surroundings import surrounded
+from documents.surroundings import ONLINE, surrounded
 from loopback_hub import LoopbackHub
 from recallbench.corpora.registry import facts
 from recallbench.protocol.frozen import load
 
 NOWHERE = "http://127.0.0.1:9"
 UNREACHABLE = {
-    "PIP_NO_INDEX": "1",
     "RECALLBENCH_LOCOMO_URL": f"{NOWHERE}/locomo10.json",
-    "RECALLBENCH_RAW_FILES_URL": NOWHERE,
     "HF_ENDPOINT": NOWHERE,
     "PGMNEMO_DSN": "postgresql://127.0.0.1:9/none",
-    "vectors": "--store exact",  # what docs/figures.md sets before
 }
-UNATTAINABLE = (NETWORK, FETCHED, PGMNEMO)
 GUIDES = [
     str(path.relative_to(ROOT))
     for pattern in ("README.md", "docs/*.md", "benchmarks/*.md", "benchmarks/*/*.md")
@@ -46,12 +46,18 @@ GUIDES = [
 ]
 
 
-def executed(guide: str, heavy: bool) -> list[Line]:
-    """The commands of a guide that a test executes; without `heavy` those of its light sections."""
+def every_line() -> list[tuple[str, Line]]:
+    """All commands of all guides, each with its guide."""
+    parts = ((guide, part) for guide in GUIDES for part in sections((ROOT / guide).read_text("utf-8")))
+    return [(guide, line) for guide, part in parts for line in part.commands]
+
+
+def executed(guide: str, heavy: bool, weights: Collection[str] = ()) -> list[Line]:
+    """The commands of a guide that a test executes with these weights; without `heavy` those of its light sections."""
     parts = sections((ROOT / guide).read_text("utf-8"))
     whole = heavy or READERS.get(guide, Reader()).marked
     lines = [line for part in parts if whole or not part.heavy for line in part.commands]
-    return [as_executed(line) for line in lines if reason(line) is None]
+    return [as_executed(line) for line in lines if reason(line) is None and weights_of(line) <= {*weights}]
 
 
 def with_commands(heavy: bool) -> Iterator[str]:
@@ -60,7 +66,7 @@ def with_commands(heavy: bool) -> Iterator[str]:
         if guide in ELSEWHERE:
             continue
         light = [] if READERS.get(guide, Reader()).marked else executed(guide, heavy=False)
-        if light if not heavy else len(executed(guide, heavy=True)) > len(light):
+        if light if not heavy else len(executed(guide, heavy=True, weights=WEIGHTS)) > len(light):
             yield guide
 
 
@@ -84,6 +90,7 @@ def test_commands_run(guide: str, tmp_path: Path) -> None:
 def test_commands_run_on_real_corpora(
     guide: str,
     tmp_path: Path,
+    request: pytest.FixtureRequest,
     locomo_vectors: dict[str, str],
     longmemeval_file: Path,
     realtalk_folder: Path,
@@ -99,7 +106,24 @@ def test_commands_run_on_real_corpora(
     }
     (tmp_path / "locomo10.json").symlink_to(Path(locomo_vectors["LOCOMO_DATA_DIR"]) / "locomo10.json")
     (tmp_path / "longmemeval_s_cleaned.json").symlink_to(longmemeval_file)
-    execute(guide, executed(guide, heavy=True), tmp_path, env)
+    commands = executed(guide, heavy=True)
+    if commands != executed(guide, heavy=True, weights=WEIGHTS):
+        commands = executed(guide, heavy=True, weights=request.getfixturevalue("weights"))
+        env |= ONLINE
+    execute(guide, commands, tmp_path, env)
+
+
+@pytest.mark.marked
+@pytest.mark.real_data
+@pytest.mark.parametrize("encoder", WEIGHTS)
+def test_commands_that_need_weights_were_executed(encoder: str, weights: frozenset[str]) -> None:
+    """They are among those of the test before; where that could not be, this one is skipped and says so."""
+    needing = sorted({line.command for _, line in every_line() if encoder in weights_of(line)})
+    assert needing
+    if encoder not in weights:
+        pytest.skip(
+            f"the weights of {encoder} are not to be had here, so these were not executed: {'; '.join(needing)}"
+        )
 
 
 @pytest.mark.marked
@@ -112,8 +136,7 @@ def test_corpora_are_fetched_from_a_mirror(
         known = facts(name, load())
         files = [path for path in folder.rglob("*") if path.is_file()]
         served |= {f"/{known.source}/{known.revision}/{path.relative_to(folder)}": path.read_bytes() for path in files}
-    every = {line for guide in GUIDES for part in sections((ROOT / guide).read_text("utf-8")) for line in part.commands}
-    fetches = sorted({line.command for line in every if reason(line) == MIRRORED})
+    fetches = sorted({line.command for _, line in every_line() if re.fullmatch(MIRRORED, line.command)})
     assert len(fetches) == 4
     with LoopbackHub(served) as mirror:
         env = {
@@ -127,39 +150,47 @@ def test_corpora_are_fetched_from_a_mirror(
     assert (tmp_path / "data" / "locomo10.json").read_bytes() == locomo_file.read_bytes()
 
 
-def test_what_is_left_out_is_there_and_nothing_more() -> None:
-    every = [line for guide in GUIDES for part in sections((ROOT / guide).read_text("utf-8")) for line in part.commands]
-    for pattern, why in LEFT_OUT.items():
-        only = [line for line in every if reason(line) == why]
-        assert any(re.fullmatch(pattern, line.command) for line in only), f"{pattern} is in no document"
-    for pattern in LIMITED:
-        assert any(re.fullmatch(pattern, line.command) for line in every), f"{pattern} is in no document"
-    for words in SHORTER:
-        assert any(words in line.command for line in every), f"{words} is in no document"
-    left = [line for line in every if reason(line) and line.program in ("recallbench", "measure")]
-    assert len(left) < 0.25 * len(every)
-    for test in ELSEWHERE.values():
+def test_what_is_not_executed_as_it_stands_is_there_and_little_is_left_out() -> None:
+    every = [line.command for _, line in every_line()]
+    for pattern in (*LEFT_OUT, *OTHERWISE, *EASED, MIRRORED):
+        assert any(re.fullmatch(pattern, command) for command in every), f"{pattern} is in no document"
+    for words in (*INSTEAD, *ONLY):
+        assert any(words in command for command in every), f"{words} is in no document"
+    left = [line for _, line in every_line() if line.program == "recallbench" and reason(line) in LEFT_OUT.values()]
+    assert len(left) < 0.05 * len(every)
+    for test in (*ELSEWHERE.values(), *re.findall(r"tests/\S+\.py", " ".join(LEFT_OUT.values()))):
         assert (ROOT / test).is_file()
+
+
+IMPORTING = """
+import runpy, sys
+sys.path.insert(0, "benchmarks/performance")
+for path in sys.argv[1:]:
+    runpy.run_path(path, run_name="imported")
+"""
+
+
+def test_programs_that_measure_can_be_imported() -> None:
+    """Each that a document names; the first of them imports nearly all others."""
+    named = {path for _, line in every_line() for path in re.findall(r"benchmarks/performance\S*", line.command)}
+    files = [path if path.endswith(".py") else f"{path}/__main__.py" for path in sorted(named)]
+    assert len(files) > 5
+    assert recallbench(*files, cwd=ROOT, program=("-c", IMPORTING)).returncode == 0
+
+
+@pytest.mark.parametrize(("test", "words"), [(test, words) for test, *words in OTHERWISE.values()])
+def test_what_another_test_executes_is_executed_there(test: str, words: list[str]) -> None:
+    path, _, name = test.partition("::")
+    (body,) = re.findall(rf"^def {name}\((?:.*\n)+?(?=\n\n|\Z)", (ROOT / path).read_text("utf-8"), re.M)
+    assert [word for word in words if word not in body] == []
 
 
 @pytest.mark.marked
 @pytest.mark.real_data
-def test_what_is_left_out_could_not_be_executed(
-    tmp_path: Path, locomo_file: Path, realtalk_folder: Path, realmem_folder: Path, beam_100k_folder: Path
-) -> None:
-    """With the corpora, but without network, weights and extension, each of these commands fails."""
-    corpora = {
-        "LOCOMO_DATA_DIR": str(locomo_file.parent),
-        "REALTALK_DATA_DIR": str(realtalk_folder),
-        "REALMEM_DATA_DIR": str(realmem_folder),
-        "BEAM_DATA_DIR": str(beam_100k_folder),
-    }
+def test_what_the_hub_alone_has_is_refused_without_it(tmp_path: Path, locomo_file: Path) -> None:
     Reader().sit_down("", tmp_path)
-    every = {line for guide in GUIDES for part in sections((ROOT / guide).read_text("utf-8")) for line in part.commands}
-    refused = [line for line in every if reason(line) in UNATTAINABLE and line.program == "recallbench"]
-    assert {reason(line) for line in refused} == {*UNATTAINABLE}
-    for line in refused:
-        # A matrix would first measure what is here, for hours.
-        here = dict.fromkeys(corpora, str(tmp_path)) if "matrix" in line.command else corpora
-        done = run_commands([line._replace(exit_code=0)], tmp_path, UNREACHABLE | here)
-        assert "ended otherwise" in done.stderr, line.command
+    refused = {line.command for _, line in every_line() if reason(line) in (HUB, CANONICAL)}
+    assert len(refused) > 5
+    env = {"LOCOMO_DATA_DIR": str(locomo_file.parent), **UNREACHABLE}
+    done = run_commands([Line(command, 3) for command in sorted(refused)], tmp_path, env)
+    assert done.returncode == 0, done.stderr[-3000:]

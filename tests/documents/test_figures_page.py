@@ -13,7 +13,7 @@ from string import Template
 
 import pytest
 
-from bolt import bolt_server
+from bolt import LONG_LIVED, bolt_server
 from commandline import recallbench
 from documents.markdown import ROOT, blocks, section
 
@@ -91,7 +91,7 @@ def test_the_commands_give_a_table_and_a_page_for_each_store(tmp_path: Path, loc
         del minilm[place - 1 : place + 1]
     (ranker,) = re.findall(r"^recallbench (run locomo .*--graph-ranker importance)", GRAPH, re.M)
     (tmp_path / "bolt").mkdir()
-    with bolt_server(tmp_path / "bolt") as server:
+    with bolt_server(tmp_path / "bolt", LONG_LIVED) as server:
         for words in (texts, minilm, [*ranker.split(), "--folder", "importance"]):
             assert recallbench(*words, "--quiet", cwd=tmp_path, env=env | server).returncode == 0
     results = sorted(tmp_path.glob("figures/locomo/*/*"))
