@@ -38,7 +38,7 @@ class KeyNumbers:
     def update(self, keys: Sequence[bytes], numbers: Sequence[int]) -> None:
         """Give each key its number, the last one where it comes again."""
         self._recent.update(zip((int.from_bytes(key[:8], "little") for key in keys), numbers, strict=True))
-        if len(self._recent) > max(RECENT, len(self._sorted) // 8):
+        if len(self._recent) > max(RECENT, len(self._sorted) // 32):
             self._sort()
 
     def update_many(self, beginnings: npt.NDArray[np.uint64], first: int) -> None:
@@ -74,14 +74,26 @@ class KeyNumbers:
     def _merge(self, more: npt.NDArray[np.uint64], their: npt.NDArray[np.int32]) -> None:
         if not len(more):
             return
-        keys = np.concatenate([_column(self._sorted, np.uint64), more])
-        numbers = np.concatenate([_column(self._numbers, np.int32), their])
-        order = np.argsort(keys, kind="stable")
-        keys, numbers = keys[order], numbers[order]
-        last = np.append(keys[1:] != keys[:-1], True)
-        self._sorted = array("Q", keys[last].tobytes())
-        self._numbers = array("i", numbers[last].tobytes())
-        self._removed = int(np.count_nonzero(numbers[last] == NONE))
+        order = np.argsort(more, kind="stable")
+        more, their = more[order], their[order]
+        last = np.append(more[1:] != more[:-1], True)
+        more, their = more[last], their[last]
+        # What is there stays as it is: to sort all of it anew would take several times its size for a moment.
+        keys = _column(self._sorted, np.uint64)
+        places = np.searchsorted(keys, more)
+        known = places < len(keys)
+        known[known] = keys[places[known]] == more[known]
+        _column(self._numbers, np.int32)[places[known]] = their[known]
+        new = ~known
+        self._sorted = _inserted(self._sorted, places[new], more[new])
+        self._numbers = _inserted(self._numbers, places[new], their[new])
+        self._removed = int(np.count_nonzero(_column(self._numbers, np.int32) == NONE))
+
+
+def _inserted(numbers: array[int], places: npt.NDArray[np.intp], more: npt.NDArray[np.generic]) -> array[int]:
+    every = array(numbers.typecode)
+    every.frombytes(np.insert(_column(numbers, more.dtype), places, more).view(np.uint8).data)
+    return every
 
 
 def _column(numbers: array[int], kind: npt.DTypeLike) -> npt.NDArray[np.generic]:

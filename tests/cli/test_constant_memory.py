@@ -13,8 +13,12 @@ COUNTED = """
 import sys, tracemalloc
 tracemalloc.start()
 from recallbench.cli.main import _run
+from recallbench import key_numbers
 from recallbench.corpora.labelled_sets import kept_documents, labelled
+from recallbench.embedding import cached_embedder
+from recallbench.runs.forecast import ahead
 labelled.SMALL, kept_documents.AT_ONCE = 0, 4096  # what is less is kept in memory
+key_numbers.RECENT = cached_embedder.WINDOW = ahead.WINDOW = 256  # so that few are as many as these already
 code = _run(sys.argv[1:])
 print("peak", tracemalloc.get_traced_memory()[1])
 sys.exit(code)
@@ -68,7 +72,7 @@ def peak(folder: Path, *words: str | Path) -> int:
 
 @pytest.mark.marked
 @pytest.mark.parametrize(
-    ("kind", "few", "run_bytes", "audit_bytes"), [("file", 50, 24_000, 14_000), ("set", 200, 1_500, 800)]
+    ("kind", "few", "run_bytes", "audit_bytes"), [("file", 50, 4_500, 1_500), ("set", 400, 900, 400)]
 )
 def test_four_times_as_much_takes_a_small_part_of_its_texts(
     kind: str, few: int, run_bytes: int, audit_bytes: int, tmp_path: Path

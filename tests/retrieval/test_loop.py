@@ -148,8 +148,8 @@ def test_a_store_gets_the_dates_of_items_and_questions() -> None:
 def test_truncated_segments_and_cuts_of_gold_turns_are_recorded() -> None:
     seen = ask(Witness()).tokens
     assert seen is not None
-    assert seen.truncated == [False] * 15
-    assert seen.gold_turn_starts == [0, 9] * 15
+    assert seen.truncated == bytes(15)
+    assert seen.gold_turn_starts.tolist() == [0, 9] * 15
     assert seen.gold_turn_cuts[0] == len("answer_a_abs says word0")
 
 

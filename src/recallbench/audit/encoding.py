@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from recallbench.embedding.fingerprint import is_one_sided
 from recallbench.results.dataset import Texts
 
@@ -23,5 +21,5 @@ def most_tokens(characters: int, texts: int, prefix: str = "") -> int:
 def distinct_texts(texts: Texts, fingerprint: Mapping[str, str]) -> int:
     """Count the texts an encoder embeds. Equal texts count once, unless it treats questions otherwise."""
     if not is_one_sided(fingerprint):
-        return len(texts.passages) + len(texts.queries)
-    return len(np.union1d(texts.passages, texts.queries))
+        return texts.passages + texts.queries
+    return texts.both

@@ -212,7 +212,8 @@ class AuditSubject:
             # Earlier rows never say that one gold segment is enough: they were scored as if all were needed.
             all_needed = not any(row.one_find for row in self.readable_rows)
             return tuple(
-                replace(question, one_find=False) if all_needed else question for question in self.dataset.questions
+                replace(question, one_find=False) if all_needed and question.one_find else question
+                for question in self.dataset.questions
             )
         return tuple(stated_question(row) for row in _first_rows(self.readable_rows).values())
 

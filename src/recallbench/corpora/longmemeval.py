@@ -39,6 +39,7 @@ _ABILITY_OF = {
     "knowledge-update": UPDATES,
 }
 
+_ABSTAINED, _WITHOUT_EVIDENCE, _ANSWERED = frozenset({ALL}), frozenset({ALL, ANSWERABLE}), frozenset(DENOMINATORS)
 _WHEN = re.compile(r"([0-9]{4})/([0-9]{2})/([0-9]{2}) \([A-Z][a-z]{2}\) ([0-9]{2}):([0-9]{2})")
 
 
@@ -141,9 +142,6 @@ def _question(
         )
     gold = frozenset(position for position, session in enumerate(ids) if session in answers)
     abstention = name.endswith(ABSTENTION)
-    counted = {ALL}
-    if not abstention:
-        counted |= {ANSWERABLE, OFFICIAL} if user_evidence else {ANSWERABLE}
     return Question(
         name,
         name,
@@ -152,7 +150,7 @@ def _question(
         kind,
         asked_at,
         abstention=abstention,
-        denominators=frozenset(counted),
+        denominators=_ABSTAINED if abstention else _ANSWERED if user_evidence else _WITHOUT_EVIDENCE,
         answer=reader.answer(record),
         declined=abstention,
         later=frozenset(s.position for s in segments if s.occurred_at is not None and s.occurred_at > asked_at),

@@ -62,6 +62,10 @@ class NearSegments(Mapping[int, float]):
         return NearSegments((offset + position for position in self.positions), self.f1)
 
 
+_NO_GRADES: Mapping[int, float] = {}
+_NOTHING_NEAR = NearSegments()
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """One question, with the positions of the segments of its scope that answer it."""
@@ -72,7 +76,7 @@ class Question:
     gold: frozenset[int]
     kind: str
     asked_at: datetime | None = None
-    grades: Mapping[int, float] = field(default_factory=dict)
+    grades: Mapping[int, float] = field(default_factory=lambda: _NO_GRADES)
     """Graded relevance by position; empty means each gold segment counts 1."""
     cluster: str = ""
     """The questions that the statistics treat as dependent; empty means that this one stands alone."""
@@ -105,7 +109,7 @@ class Question:
     A corpus says so of all its questions or of none."""
     later: frozenset[int] = frozenset()
     """The positions of segments that its corpus lets it see though they are dated after it."""
-    likeness: NearSegments = field(default_factory=NearSegments)
+    likeness: NearSegments = field(default_factory=lambda: _NOTHING_NEAR)
     """Token F1 between it and the segments that come near, by position; or their relative BM25, where that decides."""
 
     @property

@@ -1,4 +1,4 @@
-"""Vectors on disk: append-only, checksummed, sealed, memory-mapped, shared by processes that run at once.
+"""Vectors on disk: append-only, checksummed, sealed, shared by processes that run at once.
 
 Two files in a folder that belongs to one encoder fingerprint. `vectors.f32` holds rows of `dims` float32; `index` holds
 one record per row, in the same order: 32 bytes key, true tokens, cut, CRC-32 of all of that and the row. A row counts
@@ -10,8 +10,9 @@ seals too, `seals-<owner>`, 16 bytes per row in the same order, zeros where a ro
 record and vector, which only who has the key can make. A row with its seal is the user's own. Any other is foreign, and
 the embedder compares some of them with new ones before it uses any (`accept`).
 
-Opening reads index and seals alone; a row is verified when it is first looked up, and what is returned is verified
-again, since whoever shares the folder may write to it at any moment.
+Opening reads the index alone; a row is verified when it is first looked up, and what is returned is verified again,
+since whoever shares the folder may write to it at any moment. Of each row a few bytes are held: where it stands, its
+counts, and once it was verified enough of its seal to know it again. A corpus of 100,000 texts takes 3 MB.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from __future__ import annotations
 import fcntl
 import hmac
 import json
-import mmap
 import os
 import zlib
+from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from enum import IntEnum
@@ -40,11 +41,12 @@ from recallbench.whole_file import write_errors, write_whole
 RECORD = np.dtype([("key", "V32"), ("tokens", "<i4"), ("cut", "<i4"), ("crc", "<u4")])
 KEY_BYTES = 32
 HEAD_BYTES = RECORD.itemsize - 4
+HELD_SEAL = 8
+"""Bytes of a verified row's seal that are held: by chance one of 2**64 other rows has them, and nobody can look for
+one without the key."""
 UNRECORDED = "versions not recorded"
 AT_ONCE = 16_384
 """Records that are read at a time."""
-RELEASE_AFTER = 32 << 20
-"""Mapped bytes read after which the pages are given back, so that a large cache doesn't count as the run's memory."""
 
 
 class RowState(IntEnum):
@@ -74,14 +76,10 @@ class VectorCache:
         self.computation = computation
         """What the rows appended from now on are computed with; empty where that is written down already."""
         self._rows = KeyNumbers()
-        self._records = np.zeros(0, RECORD)
-        self._count = 0
+        self._tokens, self._cuts = array("i"), array("i")
         self._states = bytearray()
         self._seals = bytearray()
-        """As read from the file; a verified row's seal is replaced by the one of this user's key."""
-        self._map: mmap.mmap | None = None
-        self._matrix: Matrix = np.zeros((0, dims), np.float32)
-        self._touched = 0
+        """How the seal of each verified row begins, as this user's key makes it."""
         self._index = self._vectors = self._sealed = -1
         with self._disk_errors():
             folder.mkdir(parents=True, exist_ok=True)
@@ -94,6 +92,10 @@ class VectorCache:
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    @property
+    def _count(self) -> int:
+        return len(self._states)
 
     @property
     def computed_with(self) -> tuple[str, ...]:
@@ -113,31 +115,33 @@ class VectorCache:
 
     def _read_appended(self) -> None:
         count = self._complete_rows()
-        self._make_room(count)
         while self._count < count:
             rows = min(count - self._count, AT_ONCE)
-            tail = np.frombuffer(read_at(self._index, self._count * RECORD.itemsize, rows * RECORD.itemsize), RECORD)
-            self._index_rows(tail, read_at(self._sealed, self._count * SEAL_LENGTH, rows * SEAL_LENGTH))
+            tail = read_at(self._index, self._count * RECORD.itemsize, rows * RECORD.itemsize)
+            self._index_rows(np.frombuffer(tail, RECORD))
 
     def row(self, key: bytes) -> int | None:
         """Return the row of this key, own or foreign, verified; None if there is none or it is damaged."""
         row = self._rows.get(key)
-        if row is None or self._records["key"][row].tobytes() != key:
+        if row is None:
+            return None
+        head, crc = self._record(row)
+        if head[:KEY_BYTES] != key:
             return None
         if self._states[row]:
             return row
-        head, vector = self._records[row].tobytes(), self._map_vectors()[row].tobytes()
-        seal = self._seal.of(head[:HEAD_BYTES], vector)
-        place = slice(row * SEAL_LENGTH, (row + 1) * SEAL_LENGTH)
-        own = hmac.compare_digest(seal, bytes(self._seals[place]))
+        vector = self._vector(row)
+        seal = self._seal.of(head, vector)
+        # Whoever has sealed no row behind this one has a shorter file.
+        own = hmac.compare_digest(seal, os.pread(self._sealed, SEAL_LENGTH, row * SEAL_LENGTH))
         # A right seal says all that a checksum says.
-        if not own and _checksum(head[:HEAD_BYTES], vector) != int(self._records[row]["crc"]):
+        if not own and _checksum(head, vector) != int.from_bytes(crc, "little"):
             self._rows.remove(key)
             self.corrupt += 1
             return None
         self._states[row] = RowState.OWN if own else RowState.FOREIGN
-        self._seals[place] = seal
-        self._release_pages(1)
+        self._tokens[row], self._cuts[row] = np.frombuffer(head, "<i4", offset=KEY_BYTES).tolist()
+        self._seals[row * HELD_SEAL : (row + 1) * HELD_SEAL] = seal[:HELD_SEAL]
         return row
 
     def usable_row(self, key: bytes) -> int | None:
@@ -150,9 +154,9 @@ class VectorCache:
         return RowState(self._states[row])
 
     def seal(self, row: int) -> bytes:
-        """Return the seal of a row that `row` gave: the same every time for this user and this row, and nothing that
-        can be foreseen without the user's key."""
-        return bytes(self._seals[row * SEAL_LENGTH : (row + 1) * SEAL_LENGTH])
+        """Return how the seal of a row that `row` gave begins: the same every time for this user and this row, and
+        nothing that can be foreseen without the user's key."""
+        return bytes(self._seals[row * HELD_SEAL : (row + 1) * HELD_SEAL])
 
     def accept(self, rows: Collection[int], proven: Sequence[int]) -> None:
         """Let these foreign rows be used as long as this cache is open; from now on the `proven` of them are own."""
@@ -161,29 +165,46 @@ class VectorCache:
         with self._disk_errors(), self._locked(fcntl.LOCK_EX):
             self._complete_rows()
             for row in proven:
-                write_at(self._sealed, self.seal(row), row * SEAL_LENGTH)
+                write_at(self._sealed, self._unchanged(row)[1], row * SEAL_LENGTH)
                 self._states[row] = RowState.OWN
 
     def tokens(self, rows: Sequence[int]) -> Counts:
         """Return the true token count of each row's text."""
-        return self._records["tokens"][np.asarray(rows, np.intp)].astype(np.int32)
+        return np.asarray(self._tokens, np.int32)[np.asarray(rows, np.intp)]
 
     def cuts(self, rows: Sequence[int]) -> Counts:
         """Return the character of each row's text at which the encoder stops reading."""
-        return self._records["cut"][np.asarray(rows, np.intp)].astype(np.int32)
+        return np.asarray(self._cuts, np.int32)[np.asarray(rows, np.intp)]
 
     def vectors(self, rows: Sequence[int]) -> Matrix:
         """Return a copy of these rows, which `row` gave; refuses what was changed since it was verified."""
-        numbers = np.asarray(rows, np.intp)
-        copied: Matrix = self._map_vectors()[numbers]
-        heads, vectors = self._records[numbers].tobytes(), copied.tobytes()
-        for i, row in enumerate(rows):
-            record, size = i * RECORD.itemsize, self._row_bytes
-            head, vector = heads[record : record + HEAD_BYTES], vectors[i * size : (i + 1) * size]
-            if self._seal.of(head, vector) != self.seal(row):
-                raise self._changed_error(f"row {row} with other numbers")
-        self._release_pages(len(rows))
+        copied: Matrix = np.empty((len(rows), self._dims), np.float32)
+        for place, row in enumerate(rows):
+            copied[place] = np.frombuffer(self._unchanged(row)[0], np.float32)
         return copied
+
+    def _unchanged(self, row: int) -> tuple[bytes, bytes]:
+        """Return the vector of a row and its seal; refuses what was changed since it was verified."""
+        vector = self._vector(row)
+        seal = self._seal.of(self._record(row)[0], vector)
+        if seal[:HELD_SEAL] != self.seal(row):
+            raise self._changed_error(f"row {row} with other numbers")
+        return vector, seal
+
+    def _record(self, row: int) -> tuple[bytes, bytes]:
+        """Return the record of a row, as it is now: what the seal is over, and the checksum."""
+        record = self._part(self._index, row, RECORD.itemsize)
+        return record[:HEAD_BYTES], record[HEAD_BYTES:]
+
+    def _vector(self, row: int) -> bytes:
+        return self._part(self._vectors, row, self._row_bytes)
+
+    def _part(self, descriptor: int, row: int, size: int) -> bytes:
+        # Mapped, the pages around each row would count as the run's memory, and a file that is cut would end it.
+        part = os.pread(descriptor, size, row * size)
+        if len(part) < size:
+            raise self._changed_error(f"row {row} cut off")
+        return part
 
     def append(self, keys: Sequence[bytes], tokens: Sequence[int], cuts: Sequence[int], vectors: Matrix) -> None:
         """Append these as own rows; one that is own already, or accepted, stays as it is."""
@@ -216,12 +237,10 @@ class VectorCache:
                 # Also on Ctrl-C: the next reader must not take half a block for whole rows.
                 os.ftruncate(self._index, count * RECORD.itemsize)
                 raise
-            self._index_rows(records, seals)
+            self._index_rows(records)
 
     def close(self) -> None:
         """Release the files. May be called twice."""
-        self._matrix = np.zeros((0, self._dims), np.float32)
-        self._map = None
         for descriptor in (self._index, self._vectors, self._sealed):
             if descriptor >= 0:
                 os.close(descriptor)
@@ -241,38 +260,17 @@ class VectorCache:
             raise self._changed_error(f"{count} of {self._count} rows")
         return count
 
-    def _make_room(self, rows: int) -> None:
-        if rows > len(self._records):
-            grown = np.zeros(max(1024, rows), RECORD)
-            grown[: self._count] = self._records[: self._count]
-            self._records = grown
-
-    def _index_rows(self, records: npt.NDArray[np.void], seals: bytes) -> None:
-        if self._count + len(records) > len(self._records):
-            self._make_room((self._count + len(records)) * 5 // 4)
-        self._records[self._count : self._count + len(records)] = records
+    def _index_rows(self, records: npt.NDArray[np.void]) -> None:
         # The last record of a key wins: it is there because an earlier one was found damaged, or was foreign.
         if len(records) < AT_ONCE:
             self._rows.update([key.tobytes() for key in records["key"]], range(self._count, self._count + len(records)))
         else:
             beginnings = np.ascontiguousarray(records["key"]).view("<u8").reshape(len(records), -1)[:, 0]
             self._rows.update_many(beginnings, self._count)
-        self._count += len(records)
         self._states.extend(bytes(len(records)))
-        # Whoever has sealed no row behind these has a shorter file.
-        self._seals.extend(seals.ljust(len(records) * SEAL_LENGTH, b"\0"))
-
-    def _map_vectors(self) -> Matrix:
-        if len(self._matrix) < self._count:
-            self._map = mmap.mmap(self._vectors, self._count * self._row_bytes, prot=mmap.PROT_READ)
-            self._matrix = np.frombuffer(self._map, np.float32).reshape(self._count, self._dims)
-        return self._matrix
-
-    def _release_pages(self, rows: int) -> None:
-        self._touched += rows * self._row_bytes
-        if self._touched > RELEASE_AFTER and self._map is not None:
-            self._map.madvise(mmap.MADV_DONTNEED)
-            self._touched = 0
+        self._seals.extend(bytes(len(records) * HELD_SEAL))
+        for counts in (self._tokens, self._cuts):
+            counts.frombytes(bytes(len(records) * counts.itemsize))
 
     def _changed_error(self, found: str) -> RecallBenchError:
         return RecallBenchError(

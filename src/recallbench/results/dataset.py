@@ -52,11 +52,13 @@ class Dataset:
 
 
 class Texts(NamedTuple):
-    """The texts that an encoder embeds for a run."""
+    """How many texts an encoder embeds for a run."""
 
-    passages: npt.NDArray[np.bytes_]
-    """Digests of the segments' distinct texts."""
-    queries: npt.NDArray[np.bytes_]
+    passages: int
+    """The segments' distinct texts."""
+    queries: int
+    both: int
+    """Distinct texts of segments and queries together."""
     passage_characters: int
     """Characters of all segments, repeated texts included."""
     query_characters: int
@@ -86,16 +88,22 @@ class Digests:
         start = within[place] * DIGEST_BYTES
         return bytes(self._all[start : start + DIGEST_BYTES])
 
-    def distinct(self, count: int) -> npt.NDArray[np.bytes_]:
-        """Return the distinct digests of the first `count` segments."""
-        return _distinct(self._all[: count * DIGEST_BYTES])
-
-
-def _distinct(digests: bytes | bytearray) -> npt.NDArray[np.bytes_]:
-    return np.unique(np.frombuffer(digests, f"S{DIGEST_BYTES}"))
+    def distinct(self, count: int, queries: Iterable[str]) -> tuple[int, int, int]:
+        """Return how many distinct texts the first `count` segments have, the queries, and both together."""
+        passages = np.sort(_column(memoryview(self._all)[: count * DIGEST_BYTES]))
+        asked = np.unique(_column(b"".join(map(digest, queries))))
+        places = np.searchsorted(passages, asked)
+        new = places == len(passages)
+        new[~new] = passages[places[~new]] != asked[~new]
+        distinct = int(np.count_nonzero(passages[1:] != passages[:-1])) + bool(len(passages))
+        return distinct, len(asked), distinct + int(np.count_nonzero(new))
 
 
 DIGEST_BYTES = 16
+
+
+def _column(digests: bytes | memoryview) -> npt.NDArray[np.bytes_]:
+    return np.frombuffer(digests, f"S{DIGEST_BYTES}")
 
 
 def digest(text: str) -> bytes:
@@ -137,8 +145,7 @@ def read_dataset(
         lambda: selected_haystacks(corpus.haystacks(), metrics),
         reading.digests,
         Texts(
-            reading.digests.distinct(reading.segments),
-            _distinct(b"".join(digest(question.text) for question in questions)),
+            *reading.digests.distinct(reading.segments, (question.text for question in questions)),
             sum(reading.lengths[: reading.segments]),
             sum(len(question.text) for question in questions),
         ),
@@ -156,7 +163,7 @@ class _Reading:
         self._pooled: list[Haystack] = []
         """Where all of them are pooled: a corpus of a few hundred sessions."""
         self.digests = Digests()
-        self.lengths = array("q")
+        self.lengths = array("i")
         """Characters of each text."""
         self.questions: list[Question] = []
         self.candidates: list[int] = []

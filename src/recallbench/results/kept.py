@@ -37,7 +37,7 @@ def placed_ranking(question: Question, size: int, hits: Sequence[tuple[str, floa
     """Return the ranking of these hits, by segment id and score; hits outside the question's scope are dropped."""
     placed = [(position_of(id, question.scope, size), score) for id, score in hits]
     in_scope = [(position, score) for position, score in placed if position is not None]
-    return Ranking(question.id, tuple(position for position, _ in in_scope), tuple(score for _, score in in_scope))
+    return Ranking(question.id, [position for position, _ in in_scope], [score for _, score in in_scope])
 
 
 def kept_retrieval(rows: Sequence[Row], traces: Sequence[QuestionTrace], calls: Calls) -> Retrieval:

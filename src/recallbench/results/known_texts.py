@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from recallbench.reading import lines, parsed
-from recallbench.results.rows import NAME, Row
+from recallbench.results.rows import NAME, Row, RowLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +21,13 @@ class KnownTexts:
 def row_texts(folder: Path, chosen: Collection[int] | None = None) -> KnownTexts:
     """Return the texts in these rows of a result, None for all; there are some only if it was written with text."""
     return texts_of(
-        Row.model_validate(parsed(line, folder / NAME, number))
+        RowLine.model_validate(parsed(line, folder / NAME, number))
         for number, line in lines(folder / NAME)
         if chosen is None or number - 1 in chosen
     )
 
 
-def texts_of(rows: Iterable[Row]) -> KnownTexts:
+def texts_of(rows: Iterable[Row | RowLine]) -> KnownTexts:
     """Return the texts in these rows."""
     questions: dict[str, str] = {}
     segments: dict[str, str] = {}

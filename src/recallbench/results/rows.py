@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, overload
+from sys import intern
+from typing import Any, NamedTuple, TypeVar, overload
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -17,6 +19,8 @@ NAME = "raw_retrievals.jsonl"
 
 
 RowModel = TypeVar("RowModel", bound=BaseModel)
+Held = TypeVar("Held")
+_NO_GRADES: Mapping[str, float] = {}
 
 
 class RowPart(BaseModel):
@@ -75,14 +79,28 @@ class PlacedHits(Sequence[KeptHit]):
             yield KeptHit(rank, f"{scope}/{position}", score)
 
 
-if TYPE_CHECKING:
-    HitRows = Sequence[AnyHit]
-else:
-    HitRows = list[HitRow]  # what a line has: a sequence of any kind is slow to check
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A question and the hits that came back, as they are held: in a fifth of the memory of a `RowLine`."""
+
+    question_id: str
+    scope: str
+    kind: str
+    cluster: str
+    abstention: bool
+    denominators: Sequence[str]
+    tenant: str
+    candidates: int
+    gold: list[str]
+    one_find: bool
+    grades: Mapping[str, float]
+    question: str | None
+    hits: Sequence[AnyHit]
+    hits_of_k_call: Sequence[AnyHit] | None
 
 
-class Row(RowPart):
-    """A question and the hits that came back."""
+class RowLine(RowPart):
+    """The same as a line of the file has it."""
 
     question_id: str
     scope: str
@@ -96,16 +114,35 @@ class Row(RowPart):
     one_find: bool = False
     grades: Mapping[str, float] = {}
     question: str | None = None
-    hits: HitRows
-    hits_of_k_call: HitRows | None = None
+    hits: list[HitRow]
+    hits_of_k_call: list[HitRow] | None = None
 
-    def packed(self) -> Row:
-        """Return the same row with hits that take less memory, where they are as a run without texts writes them."""
-        calls = {"hits": self.hits, "hits_of_k_call": self.hits_of_k_call}
-        return self.model_copy(update={name: _packed(self.scope, hits) for name, hits in calls.items() if hits})
+    def kept(self) -> Row:
+        """Return the row as it is held."""
+        return Row(
+            self.question_id,
+            self.question_id if self.scope == self.question_id else intern(self.scope),
+            intern(self.kind),
+            intern(self.cluster),
+            self.abstention,
+            _shared(tuple(self.denominators)),
+            intern(self.tenant),
+            self.candidates,
+            self.gold,
+            self.one_find,
+            self.grades or _NO_GRADES,
+            self.question,
+            _packed(self.scope, self.hits),
+            self.hits_of_k_call and _packed(self.scope, self.hits_of_k_call),
+        )
 
 
-def _packed(scope: str, hits: Sequence[AnyHit]) -> Sequence[AnyHit]:
+@lru_cache
+def _shared(words: tuple[str, ...]) -> list[str]:
+    return list(words)
+
+
+def _packed(scope: str, hits: list[HitRow]) -> Sequence[AnyHit]:
     """Return the hits in less memory, where ranks count up and ids are places of this scope; else as they are."""
     places = [stated_place(hit.id) for hit in hits]
     if any(place is None or place[0] != scope for place in places):
@@ -117,18 +154,18 @@ def _packed(scope: str, hits: Sequence[AnyHit]) -> Sequence[AnyHit]:
 
 def read_rows(folder: Path) -> list[Row]:
     """Return every row, in file order; raises InputError, naming the line, for one that is malformed."""
-    return read_models(folder, NAME, Row, Row.packed)
+    return read_models(folder, NAME, RowLine, RowLine.kept)
 
 
-def _as_read(row: RowModel) -> RowModel:
+def _as_read(row: Any) -> Any:
     return row
 
 
 def read_models(
-    folder: Path, name: str, kind: type[RowModel], keep: Callable[[RowModel], RowModel] = _as_read
-) -> list[RowModel]:
-    """Return the lines of a file of a result, each as a model and as it is to be kept; raises InputError, naming the
-    line, for another."""
+    folder: Path, name: str, kind: type[RowModel], keep: Callable[[RowModel], Held] = _as_read
+) -> list[Held]:
+    """Return the lines of a file of a result, each read as a model and then as it is to be kept; raises InputError,
+    naming the line, for another."""
     rows = []
     for number, fields in objects(folder / name):
         try:
@@ -151,7 +188,7 @@ def position_of(id: str, scope: str, candidates: int) -> int | None:
     return stated[1] if stated is not None and stated[0] == scope and stated[1] < candidates else None
 
 
-@lru_cache(maxsize=1 << 12)  # the ids of a haystack come again for each of its questions
+@lru_cache(maxsize=1 << 10)  # the ids of a haystack come again for each of its questions
 def stated_place(id: str) -> tuple[str, int] | None:
     """Return the scope and the position that an id is made of; None where it is not."""
     scope, slash, digits = id.rpartition("/")

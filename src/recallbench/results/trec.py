@@ -114,7 +114,7 @@ def read_run(
 def read_kept_run(path: Path, watch: Callable[[bytes], None] | None = None) -> dict[str, KeptHits]:
     """Return what `read_run` does, for whoever holds it for long."""
     read = _read_lines(path, None, watch)
-    return {question: KeptHits(read[question].hits()) for question in read}
+    return {question: KeptHits(read.pop(question).hits()) for question in list(read)}
 
 
 def _read_lines(path: Path, refused: Refused | None, watch: Callable[[bytes], None] | None) -> dict[str, _Lines]:

@@ -11,6 +11,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from recallbench.corpora.records import Haystack
 from recallbench.embedding.embedder import Embedder, Embeddings
 from recallbench.errors import Blocked, InputError
@@ -128,12 +130,12 @@ def retrieve(
                 else None
             )
             for vectors in (None if embedded is None else embedded.vectors, question_vectors):
-                vector_hash.update(b"" if vectors is None else vectors.tobytes())
+                vector_hash.update(b"" if vectors is None else np.ascontiguousarray(vectors).data)
             requests = requests_of(haystack, ids, question_vectors)
             result.questions.extend(questions)
             result.candidates += [request.candidates for request in requests]
             result.segments += scope.size
-            result.characters[haystack.scope] = array("q", (len(segment.text) for segment in haystack.segments))
+            result.characters[haystack.scope] = array("i", (len(segment.text) for segment in haystack.segments))
             for phase, each, rankings in controls:
                 with result.timings.phase(phase):
                     each.ingest(items, None)
@@ -352,5 +354,5 @@ def _note_tokens(counts: SegmentTokens, haystack: Haystack, embedded: Embeddings
     counts.tokens.extend(embedded.tokens.tolist())
     for segment, cut in zip(haystack.segments, cuts, strict=True):
         counts.truncated.append(cut < len(segment.text))
-        counts.gold_turn_starts += segment.gold_turns
-        counts.gold_turn_cuts += [cut] * len(segment.gold_turns)
+        counts.gold_turn_starts.extend(segment.gold_turns)
+        counts.gold_turn_cuts.extend([cut] * len(segment.gold_turns))

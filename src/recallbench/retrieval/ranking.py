@@ -4,21 +4,46 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import gt, neg
+from struct import pack, unpack
 
 from recallbench.errors import InputError
 from recallbench.stores.promises import Breach, find_breach
 from recallbench.stores.store import Hit
 
 
-@dataclass(frozen=True, slots=True)
 class Ranking:
-    """The ranking of one question: haystack positions, best first, and their scores."""
+    """The ranking of one question: haystack positions, best first, and their scores.
 
-    question_id: str
-    positions: tuple[int, ...]
-    scores: tuple[float, ...]
+    It holds them in 12 bytes a hit; as numbers of their own they would take four times as much, for all of a run.
+    """
+
+    __slots__ = ("_positions", "_scores", "question_id")
+
+    def __init__(self, question_id: str, positions: Sequence[int], scores: Sequence[float]) -> None:
+        self.question_id = question_id
+        self._positions = pack(f"{len(positions)}i", *positions)
+        self._scores = pack(f"{len(scores)}d", *scores)
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        return unpack(f"{len(self._positions) // 4}i", self._positions)
+
+    @property
+    def scores(self) -> tuple[float, ...]:
+        return unpack(f"{len(self._scores) // 8}d", self._scores)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ranking) and self._parts() == other._parts()
+
+    def __hash__(self) -> int:
+        return hash(self._parts())
+
+    def __repr__(self) -> str:
+        return f"Ranking({self.question_id!r}, {self.positions}, {self.scores})"
+
+    def _parts(self) -> tuple[str, bytes, bytes]:
+        return self.question_id, self._positions, self._scores
 
 
 class FromTheFuture(InputError):
@@ -74,7 +99,7 @@ def rank_hits(
     if breach:
         raise _refusal(breach, question_id, hits, range(first_id, first_id + size), known, k, store)
     ids, scores = _sorted(ids, scores)
-    return Ranking(question_id, tuple([id - first_id for id in ids]), scores)
+    return Ranking(question_id, [id - first_id for id in ids], scores)
 
 
 def _refusal(

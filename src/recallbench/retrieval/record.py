@@ -32,10 +32,11 @@ class Calls:
 class SegmentTokens:
     """The number of tokens of each segment, and where the encoder cut it."""
 
-    tokens: array[int] = field(default_factory=lambda: array("q"))
-    truncated: list[bool] = field(default_factory=list)
-    gold_turn_starts: list[int] = field(default_factory=list)
-    gold_turn_cuts: list[int] = field(default_factory=list)
+    tokens: array[int] = field(default_factory=lambda: array("i"))
+    truncated: bytearray = field(default_factory=bytearray)
+    """1 where the encoder did not see all of it."""
+    gold_turn_starts: array[int] = field(default_factory=lambda: array("i"))
+    gold_turn_cuts: array[int] = field(default_factory=lambda: array("i"))
     """For each labelled turn the character at which the text it stands in was cut."""
 
 

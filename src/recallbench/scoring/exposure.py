@@ -28,8 +28,8 @@ class Exposure:
         return self.cut_off / self.gold_turns if self.gold_turns else None
 
 
-def exposure(truncated: Sequence[bool], gold_turn_starts: Sequence[int], gold_turn_cuts: Sequence[int]) -> Exposure:
-    """Count what is cut off: `truncated` is by segment, starts and cuts are by labelled turn."""
+def exposure(truncated: Sequence[int], gold_turn_starts: Sequence[int], gold_turn_cuts: Sequence[int]) -> Exposure:
+    """Count what is cut off: `truncated` is by segment, 1 for one that is cut, starts and cuts are by labelled turn."""
     starts, cuts = np.asarray(gold_turn_starts, dtype=np.int64), np.asarray(gold_turn_cuts, dtype=np.int64)
     if starts.shape != cuts.shape:
         raise ValueError(f"{starts.size} gold turns but {cuts.size} cuts")

@@ -51,7 +51,9 @@ class ExactStore(Store):
         for scope in dict.fromkeys(scopes.tolist()):
             chosen = np.flatnonzero(scopes == scope)
             chosen = chosen[np.argsort(ids[chosen], kind="stable")]
-            own, own_rows = ids[chosen], rows[chosen]
+            # All of them in order, as a haystack comes, are not copied.
+            whole = np.array_equal(chosen, np.arange(len(ids)))
+            own, own_rows = (ids, rows) if whole else (ids[chosen], rows[chosen])
             if scope in self._scopes:
                 there, their_rows = self._scopes[scope]
                 own, own_rows = np.concatenate([there, own]), np.concatenate([their_rows, own_rows])
@@ -111,5 +113,5 @@ _EMPTY = (np.empty(0, np.int64), np.empty((0, 0), np.float64))
 def _unit(rows: Matrix) -> npt.NDArray[np.float64]:
     wide = rows.astype(np.float64)
     lengths: npt.NDArray[np.float64] = np.sqrt(np.einsum("ij,ij->i", wide, wide))
-    unit: npt.NDArray[np.float64] = wide / lengths[:, None]
-    return unit
+    wide /= lengths[:, None]
+    return wide

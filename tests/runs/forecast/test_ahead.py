@@ -49,7 +49,9 @@ def test_lengths_are_those_that_encoders_read_up_to_the_limit() -> None:
     lengths = TextLengths(2)
     for one in (haystack("a", ["x" * 5000, "yy"], 1), haystack("b", ["zzz"], 2), haystack("c", ["w"], 1)):
         lengths.look(one)
-    assert (lengths.passages.tolist(), lengths.queries.tolist(), lengths.characters) == ([2200, 2, 3], [10] * 3, 5005)
+    read = lengths.passages.each.tolist(), lengths.queries.each.tolist()
+    assert (*read, lengths.characters) == ([2200, 2, 3], [10] * 3, 5005)
+    assert (lengths.passages.count, lengths.passages.read) == (3, 2205)
 
 
 def test_a_run_embeds_asks_and_writes() -> None:

@@ -187,16 +187,16 @@ def _texts(subject: AuditSubject, report: EmbeddingReport) -> Iterator[str]:
         yield f"{report.distinct} distinct texts, the dataset has {expected}"
     if exposure is None:
         return
-    each_once = len(texts.passages) == exposure.segments
+    each_once = texts.passages == exposure.segments
     if each_once and (report.tokens < exposure.tokens or report.truncated < exposure.truncated):
         yield (
             f"{report.tokens} tokens and {report.truncated} texts cut, "
             f"where the segments alone have {exposure.tokens} and {exposure.truncated}"
         )
-    of_queries = most_tokens(texts.query_characters, len(texts.queries), embedder.fingerprint.get("query_prefix", ""))
+    of_queries = most_tokens(texts.query_characters, texts.queries, embedder.fingerprint.get("query_prefix", ""))
     if alone and report.tokens > exposure.tokens + of_queries:
         yield f"{report.tokens} tokens, where segments have {exposure.tokens} and questions at most {of_queries}"
-    if alone and report.truncated > exposure.truncated + len(texts.queries):
+    if alone and report.truncated > exposure.truncated + texts.queries:
         yield f"{report.truncated} texts cut, where {exposure.truncated} segments and at most all questions are"
 
 

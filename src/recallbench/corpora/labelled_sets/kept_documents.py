@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 from array import array
-from collections.abc import Iterator, KeysView
+from collections.abc import Iterator, KeysView, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from hashlib import blake2b
@@ -32,11 +32,10 @@ class KeptDocuments:
         self._ends = array("Q", [0])
         """Where each line begins, and where the last one ends."""
         self._lines = KeyNumbers()
-        self._marks = array("Q")
-        """The second half of each line's hash: what is there already is not written again."""
+        """The number of each line, by its hash: what is there already is not written again."""
         self._scopes: dict[str, array[int]] = {}
         """Of each the numbers of its documents' lines."""
-        self._none = array("q")
+        self._none = array("i")
         self._places = KeyNumbers()
         self.empty = 0
         """How many have no text."""
@@ -56,7 +55,7 @@ class KeptDocuments:
     def add(self, document: Document) -> None:
         """Keep a document; its id is one that no other of its scope has."""
         when = document.occurred_at.isoformat() if document.occurred_at is not None else None
-        in_scope = self._scopes.setdefault(document.scope, array("q"))
+        in_scope = self._scopes.setdefault(document.scope, array("i"))
         self._places.update([document_key(document.scope, document.id)], [len(in_scope)])
         in_scope.append(self._line(json.dumps([document.id, document.text, when, document.importance]).encode()))
         self.empty += not document.text
@@ -70,6 +69,10 @@ class KeptDocuments:
         there = [own for own, *_ in self._read(self._scopes.get(scope, self._none)[place : place + 1])]
         return place if there == [id] else None
 
+    def forget_keys(self) -> None:
+        """Give up what adding and looking up takes: from here on scopes are read alone."""
+        self._lines = self._places = KeyNumbers()
+
     def of(self, scope: str) -> Iterator[Document]:
         """Yield the documents of a scope."""
         for id, text, when, importance in self._read(self._scopes[scope]):
@@ -78,20 +81,22 @@ class KeptDocuments:
     def _line(self, line: bytes) -> int:
         """Return the number of a line, which is written where there is none like it."""
         self.bytes += len(line)
-        digest = blake2b(line, digest_size=16).digest()
-        mark, number = int.from_bytes(digest[8:], "little"), self._lines.get(digest)
-        if number is not None and self._marks[number] == mark:
+        digest = blake2b(line, digest_size=8).digest()
+        number = self._lines.get(digest)
+        if number is not None and next(self._lines_of([number])) == line:
             return number
-        number = len(self._marks)
+        number = len(self._ends) - 1
         self._lines.update([digest], [number])
-        self._marks.append(mark)
         self._unwritten += line
         self._ends.append(self._ends[-1] + len(line))
         if len(self._unwritten) >= AT_ONCE:
             self._write()
         return number
 
-    def _read(self, numbers: array[int]) -> Iterator[list[Any]]:
+    def _read(self, numbers: Sequence[int]) -> Iterator[list[Any]]:
+        return map(json.loads, self._lines_of(numbers))
+
+    def _lines_of(self, numbers: Sequence[int]) -> Iterator[bytes]:
         self._write()
         first = 0
         while first < len(numbers):
@@ -104,7 +109,7 @@ class KeptDocuments:
                 last += 1
             block = os.pread(self._file.fileno(), self._ends[numbers[last - 1] + 1] - start, start)
             for number in numbers[first:last]:
-                yield json.loads(block[self._ends[number] - start : self._ends[number + 1] - start])
+                yield block[self._ends[number] - start : self._ends[number + 1] - start]
             first = last
 
     def _write(self) -> None:

@@ -43,6 +43,7 @@ from recallbench.protocol.rules import CorpusRules
 
 ALL = "all"
 """The one denominator: every query with something to find."""
+_COUNTED, _NONE = frozenset({ALL}), frozenset[str]()
 FEWEST_SCOPES = 5
 """The fewest scopes with which queries of one scope are taken as dependent: over fewer an interval says nothing."""
 
@@ -201,6 +202,7 @@ class Labelled:
             questions.setdefault(label.scope, []).append(
                 _question(label, documents, by_text, self._ids_too, self._judgements)
             )
+        documents.forget_keys()
         return _Contents(documents, questions)
 
     def _without_unknown(self, label: LabelledQuery, documents: KeptDocuments) -> LabelledQuery:
@@ -260,7 +262,7 @@ def _question(
         label.asked_at,
         grades=graded if set(graded.values()) - {1.0} else {},
         abstention=abstention,
-        denominators=frozenset() if abstention else frozenset({ALL}),
+        denominators=_NONE if abstention else _COUNTED,
         tenant=label.tenant,
         labelled_at=label.labelled_at,
         expected=label.expected if by_text else "",

@@ -74,7 +74,8 @@ class EncodingJob:
         # Encoders with one engine have no choice.
         backend = cast(Backend, runtime) if runtime in get_args(Backend) else "auto"
         if runtime == "openvino" and cores < cores_here():
-            openvino_core().set_property("CPU", {"INFERENCE_NUM_THREADS": cores})
+            # Pinned, the workers of one machine would all take its first cores, and leave the others idle.
+            openvino_core().set_property("CPU", {"INFERENCE_NUM_THREADS": cores, "ENABLE_CPU_PINNING": False})
         encoder = self.open_encoder(backend, environ)
         if self.setting is not None and isinstance(encoder, ModelEncoder):
             encoder.take_setting(self.setting)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from recallbench.embedding.encoders import Role
@@ -144,22 +144,26 @@ def _valid(kind: type[Part], stated: Any, folder: Path, field: str) -> Part:
         ) from None
 
 
+def _as_numbers(lengths: Sequence[int]) -> npt.NDArray[np.int32]:
+    return np.asarray(lengths, np.int32)
+
+
 def _texts(retrieval: Retrieval, ks: Sequence[int]) -> TextsPart:
     sizes = {scope: len(lengths) for scope, lengths in retrieval.characters.items()}
     firsts = dict(zip(sizes, np.cumsum([0, *sizes.values()]).tolist(), strict=False))
-    characters = np.fromiter(chain.from_iterable(retrieval.characters.values()), np.int64)
+    characters = np.concatenate([np.zeros(0, np.int32), *map(_as_numbers, retrieval.characters.values())])
     counted = retrieval.tokens is not None and len(retrieval.tokens.tokens) == len(characters)
-    tokens = np.array(retrieval.tokens.tokens, dtype=np.int64) if counted and retrieval.tokens is not None else None
+    tokens = _as_numbers(retrieval.tokens.tokens) if counted and retrieval.tokens is not None else None
 
-    def of_haystacks(lengths: np.ndarray[Any, np.dtype[np.int64]]) -> int:
+    def of_haystacks(lengths: npt.NDArray[np.int32]) -> int:
         sums = {scope: int(lengths[firsts[scope] :][:size].sum()) for scope, size in sizes.items()}
         return sum(sums[question.scope] for question in retrieval.questions)
 
-    def of_hits(lengths: np.ndarray[Any, np.dtype[np.int64]], k: int) -> int:
+    def of_hits(lengths: npt.NDArray[np.int32], k: int) -> int:
         reached = retrieval.short if retrieval.short is not None and k <= retrieval.calls.k else retrieval.rankings
         pairs = zip(retrieval.questions, reached, strict=True)
-        places = [firsts[question.scope] + at for question, ranking in pairs for at in ranking.positions[:k]]
-        return int(lengths[np.array(places, dtype=np.int64)].sum())
+        places = (firsts[question.scope] + at for question, ranking in pairs for at in ranking.positions[:k])
+        return int(lengths[np.fromiter(places, np.int64)].sum())
 
     return TextsPart(
         haystacks=len(sizes),

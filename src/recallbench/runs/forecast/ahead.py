@@ -70,27 +70,45 @@ def seconds_left(parts: Sequence[RunPart], now: float, plain: Callable[[], float
     return left
 
 
+class _Lengths:
+    """How many texts there are, and the characters that are read of them; of each, where they are embedded at once."""
+
+    def __init__(self) -> None:
+        self.count = self.read = 0
+        self.each = array("i")
+
+    def note(self, characters: int) -> None:
+        """Note one more text."""
+        read = min(READ, characters)
+        self.count += 1
+        self.read += read
+        if self.count <= WINDOW:
+            self.each.append(read)
+
+
 class TextLengths:
     """The characters of the texts that a run reads, noted while its corpus is surveyed."""
 
     def __init__(self, limit: int | None) -> None:
         self._limit = limit
-        self.passages, self.queries = array("q"), array("q")
+        self.passages, self.queries = _Lengths(), _Lengths()
         self.characters = 0
 
     def look(self, haystack: Haystack) -> None:
         """Note the texts of one more haystack, unless the limit was reached."""
-        if self._limit is not None and len(self.queries) >= self._limit:
+        if self._limit is not None and self.queries.count >= self._limit:
             return
         for segment in haystack.segments:
-            self.passages.append(min(READ, len(segment.text)))
+            self.passages.note(len(segment.text))
             self.characters += len(segment.text)
-        self.queries.extend(min(READ, len(question.text)) for question in haystack.questions if question.is_asked)
+        for question in haystack.questions:
+            if question.is_asked:
+                self.queries.note(len(question.text))
 
 
 def parts_of(lengths: TextLengths, store: str, *, embeds: bool, passages_kept: bool) -> list[RunPart]:
     """Return the parts of a run after its survey."""
-    of, segments, questions = STORES.get(store, OTHER), len(lengths.passages), len(lengths.queries)
+    of, segments, questions = STORES.get(store, OTHER), lengths.passages.count, lengths.queries.count
     parts = []
     if embeds:
         if not passages_kept:
@@ -101,12 +119,13 @@ def parts_of(lengths: TextLengths, store: str, *, embeds: bool, passages_kept: b
     return [*parts, RunPart("ingesting", "plain", asking), RunPart("(writing)", "plain", questions * 3 * QUESTION)]
 
 
-def _embedding(stage: str, lengths: Sequence[int]) -> RunPart:
-    units = float(sum(lengths))
-    if len(lengths) > WINDOW or not units:
+def _embedding(stage: str, lengths: _Lengths) -> RunPart:
+    units = float(lengths.read)
+    if lengths.count > WINDOW or not units:
         return RunPart(stage, "embedding", units)
     # The longest go first.
-    return RunPart(stage, "embedding", units, [done / units for done in accumulate(sorted(lengths, reverse=True))])
+    longest_first = sorted(lengths.each, reverse=True)
+    return RunPart(stage, "embedding", units, [done / units for done in accumulate(longest_first)])
 
 
 class Ahead:
