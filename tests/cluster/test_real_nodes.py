@@ -222,6 +222,17 @@ def test_an_evaluation_of_which_a_node_is_killed_leaves_the_same_bytes(
     assert "  fail " not in audit.stdout
 
 
+def test_a_run_on_nodes_leaves_the_same_bytes(nodes: Nodes, tmp_path: Path) -> None:
+    run = ("run", "canary-locomo", "--limit", "2", "--store", "exact", "--embedder", "minilm", "--max-tokens", "16")
+    here = ("--cache-dir", "cache-here", "--folder", "here", "--backend", "torch")
+    there = ("--cache-dir", "cache-there", "--folder", "there", "--backend", "torch", *of_nodes(nodes))
+    assert recallbench(*run, *here, cwd=tmp_path).returncode == 0
+    assert recallbench(*run, *there, cwd=tmp_path, env=nodes.variables).returncode == 0
+    assert content(tmp_path / "here") == content(tmp_path / "there")
+    assert kept_bytes(tmp_path / "cache-here") == kept_bytes(tmp_path / "cache-there")
+    assert sum(environment_of(tmp_path / "there")["embedding"]["nodes"].values()) > 0
+
+
 def test_repeats_come_back_from_the_nodes_whole(nodes: Nodes, tmp_path: Path) -> None:
     system = ("canary-longmemeval", "--store", "exact", "--embedder", "hash")
     assert recallbench("run", *system, "--folder", "result", cwd=tmp_path).returncode == 0

@@ -47,22 +47,27 @@ ELSEWHERE: Mapping[str, str] = {
 
 NODES = "tests/cluster/test_real_nodes.py"
 ADDRESS = r"--ray-address 10\.0\.0\.1:6379"
-BY_ADDRESS = '"--engine", "ray", "--ray-address", nodes.address'
+BY_ADDRESS = "*of_nodes(nodes)"
 OTHERWISE: Mapping[str, tuple[str, ...]] = {
     rf"recallbench run .* {ADDRESS}": (
-        f"{NODES}::test_a_run_of_which_a_node_is_killed_leaves_the_same_bytes",
-        "*RUN",
+        f"{NODES}::test_a_run_on_nodes_leaves_the_same_bytes",
+        '"run"',
+        BY_ADDRESS,
+    ),
+    rf"recallbench evaluate .* {ADDRESS}": (
+        f"{NODES}::test_an_evaluation_of_which_a_node_is_killed_leaves_the_same_bytes",
+        "evaluating(team)",
         BY_ADDRESS,
     ),
     rf"recallbench sweep .* {ADDRESS}": (
         f"{NODES}::test_the_cells_of_a_matrix_and_the_points_of_a_sweep_are_those_of_one_process",
         '"sweep"',
-        BY_ADDRESS,
+        "of_nodes(nodes)",
     ),
     rf"recallbench matrix .* {ADDRESS}": (
         f"{NODES}::test_the_cells_of_a_matrix_and_the_points_of_a_sweep_are_those_of_one_process",
         '"matrix"',
-        BY_ADDRESS,
+        "of_nodes(nodes)",
     ),
     rf"recallbench repeat .* {ADDRESS}": (
         f"{NODES}::test_repeats_come_back_from_the_nodes_whole",

@@ -42,7 +42,7 @@ def test_with_the_dataset_the_folder_holds_and_the_texts_are_right(
     checkout(tmp_path)
     corpora = {"REALTALK_DATA_DIR": str(realtalk_folder), "REALMEM_DATA_DIR": str(realmem_folder)}
     walker = Walker(tmp_path, locomo_vectors | corpora)
-    audit, cite = walker.reads("Somebody's claim")
+    _, audit, cite = walker.reads("Somebody's claim")
     audited = walker.types(audit)
     assert audited.returncode == 0
     assert audited.stdout.startswith(f"{FOLDER}: holds\n")
