@@ -83,6 +83,12 @@ OTHERWISE: Mapping[str, tuple[str, ...]] = {
         "tests/documents/test_procedure_commands.py::test_they_make_a_server_ready_and_measure_both_corpora",
         "in COMMANDS",
     ),
+    r"recallbench (run|table) (locomo \$vectors .*|\S+/text/\*) (--out )?figures/locomo/minilm(/\* .*)?": (
+        "tests/documents/test_figures_page.py::test_the_commands_give_a_table_and_a_page_for_each_store",
+        'commands("LoCoMo")',
+        "for words in (texts, minilm,",
+        '"table", *results, "--format", "markdown"',
+    ),
     r"python examples/bolt_server.py( &)?": (
         "tests/test_bolt_server.py::test_the_server_stops_cleanly_on_a_signal",
         "SERVER",
@@ -126,6 +132,8 @@ INSTEAD: Mapping[str, str] = {
     "tenants.py longmemeval_s_cleaned.json": "tenants.py few-items.json --shares 10",
     "dbname=…": "dbname=postgres",
     "run realtalk $vectors": "run realtalk --store exact",
+    **{f"{corpus} $words --store graph": f"{corpus} --store bm25" for corpus in ("locomo", "realtalk", *FURTHER[:2])},
+    "realmem $words": "realmem --store bm25",
     **{f"{corpus} $vectors --embedder minilm": f"{corpus} --store exact --embedder hash" for corpus in FURTHER},
     **{f"{corpus} $vectors --embedder mpnet": f"{corpus} --store exact --embedder wordllama" for corpus in FURTHER},
 }
