@@ -47,7 +47,7 @@ def pack_renewed(file: Path) -> None:
 
     body = file.read_bytes()
     end = 8 + int.from_bytes(body[:8], "little")
-    with suppress(ValueError, KeyError, TypeError):
+    with suppress(ValueError, KeyError, TypeError, RecursionError):
         manifest = PackManifest.model_validate_json(json.loads(body[8:end])["__metadata__"]["recallbench"])
         tensors = tensors_of(manifest.texts, manifest.dims)
         hashes = {tensor.name: sha256(body[end + tensor.start : end + tensor.end]).hexdigest() for tensor in tensors}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from recallbench.results.metrics_part import MetricsPart
 
@@ -171,3 +171,11 @@ class LatencyDocument(MetricsPart):
     finished: bool = Field(description="false where an interruption or a disturbance ended it: its levels are whole")
     why_ended: str
     environment: dict[str, Any]
+
+    @model_validator(mode="after")
+    def _levels_are_of_its_systems(self) -> Self:
+        known = {system.side for system in self.systems}
+        for part in (*self.rows, *self.saturation, *self.cold, *self.warm_up, *self.round_trips):
+            if part.side not in known:
+                raise ValueError(f"something is of side {part.side}, and no system is")
+        return self
