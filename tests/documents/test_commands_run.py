@@ -118,8 +118,10 @@ def test_commands_run_on_real_corpora(
 @pytest.mark.parametrize("encoder", WEIGHTS)
 def test_commands_that_need_weights_were_executed(encoder: str, weights: frozenset[str]) -> None:
     """They are among those of the test before; where that could not be, this one is skipped and says so."""
-    needing = sorted({line.command for _, line in every_line() if encoder in weights_of(line)})
+    needing = sorted({line.command for _, line in every_line() if encoder in weights_of(line) and reason(line) is None})
     assert needing
+    heavy = {line for guide in with_commands(heavy=True) for line in executed(guide, heavy=True, weights=WEIGHTS)}
+    assert {as_executed(Line(command, 0)).command for command in needing} <= {line.command for line in heavy}
     if encoder not in weights:
         pytest.skip(
             f"the weights of {encoder} are not to be had here, so these were not executed: {'; '.join(needing)}"

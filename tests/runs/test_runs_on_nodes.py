@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from pathlib import Path
 
 import pytest
 
+from recallbench.progress import Silent
+from recallbench.retrieval.pipeline.pipeline import Pipeline
 from recallbench.runs import on_nodes
 from recallbench.runs.on_nodes import deciding_facts, received, sent
 from recallbench.runs.options import Options
 from recallbench.runs.plan import plan_run
+from recallbench.scoring.measures.registry import parse
 from recallbench.stores.request import StoreStatus
+from recallbench.studies.sweep.on_nodes import PointNodes
+from recallbench.studies.sweep.points import SweepPoint
 from sweeps import TUNED
 
 SERVER = "postgresql://me:secret@db.example:5432/bench"
@@ -62,3 +68,30 @@ def test_a_node_with_other_code_of_a_users_own_store_is_told_apart(
     assert re.fullmatch(r"told_apart:open_memory \(.*1\.2.*\), module sha256 [0-9a-f]{64}", here)
     code.write_text(f"{code.read_text()}# another line\n")
     assert fact() != here
+
+
+LEGS = (
+    {"kind": "search", "method": "python:told_apart:open_memory"},
+    {"kind": "search", "method": "lexical"},
+    {"kind": "fuse", "method": "rrf"},
+)
+
+
+def test_each_store_that_is_searched_is_told_with_its_options(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "told_apart.py").write_text(TUNED)
+    monkeypatch.syspath_prepend(tmp_path)
+    called = Options("canary-locomo", store="callable", store_options={"call": "told_apart:open_memory"})
+    facts = deciding_facts([plan_run(each) for each in (Options("canary-locomo", pipeline=Pipeline.of(LEGS)), called)])
+    told = {name.removeprefix("store "): fact for name, fact in facts.items() if name.startswith("store ")}
+    assert sorted(told) == ["bm25", "callable call=told_apart:open_memory", "python:told_apart:open_memory"]
+    assert told["bm25"] == "without a server"
+    assert "module sha256" in told["python:told_apart:open_memory"]
+
+
+def test_points_that_differ_in_their_store_alone_are_all_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "told_apart.py").write_text(TUNED)
+    monkeypatch.syspath_prepend(tmp_path)
+    options = [Options("canary-locomo", store=store) for store in ("python:told_apart:open_memory", "bm25", "bm25")]
+    points = [SweepPoint(str(place), {}, plan_run(each), parse("mrr@50")) for place, each in enumerate(options)]
+    nodes = PointNodes(points, "sweep", 1, Silent(), date(2026, 1, 1))
+    assert [plan.store for plan in nodes._plans] == ["python:told_apart:open_memory", "bm25"]

@@ -29,6 +29,7 @@ def test_a_small_file_does_not_fill_the_memory(tmp_path: Path) -> None:
 
 
 def test_what_is_no_answer_is_none(tmp_path: Path) -> None:
-    for content in (b"", b"no gzip", gzip.compress(b"[]"), gzip.compress(b"{}")[:-4]):
+    beyond = [gzip.compress(f'{{"version": "x", "deep": {{"q1": [{place}]}}}}'.encode()) for place in (2**31, -1)]
+    for content in (b"", b"no gzip", gzip.compress(b"[]"), gzip.compress(b"{}")[:-4], *beyond):
         planted(tmp_path, content)
         assert SweepCache(tmp_path).find(ADDRESS) is None

@@ -37,7 +37,10 @@ def test_from_questions_to_a_gate_that_catches_a_fall(tmp_path: Path) -> None:
         assert re.search(rf"^{k} +[01]\.\d+ +[01]\.\d+", measured.stdout, re.MULTILINE), k
     assert "pgmnemo" not in measured.stdout + measured.stderr
     assert "UNVERIFIED" not in measured.stdout + measured.stderr
-    assert walker.types(init).returncode == 0
+    begun = walker.types(init)
+    assert begun.returncode == 0
+    assert "recall_any@10 drops less than 0.28" in begun.stdout
+    assert "0.28" in section(README, "## What the quick starts show")
     assert "strict = true" in (tmp_path / "recallbench.toml").read_text()
     assert walker.types(again).returncode == 0
     assert walker.types(gate).returncode == 0

@@ -108,6 +108,14 @@ def openvino_core() -> Any:
     return _import_openvino().Core()
 
 
+def keep_to_cores(cores: int) -> None:
+    """Let all that is compiled from now on run on so many cores, whichever are free.
+
+    Pinned, processes that share a machine would all take its first cores, and leave the others idle.
+    """
+    openvino_core().set_property("CPU", {"INFERENCE_NUM_THREADS": cores, "ENABLE_CPU_PINNING": False})
+
+
 def _import_openvino() -> Any:
     """Import OpenVINO without its telemetry, which reports home and writes a folder `intel` into the home."""
     modules: dict[str, Any] = sys.modules

@@ -44,6 +44,8 @@ def read_study(folder: Path, name: str, kind: type[Document], what: str, command
         raise InputError(
             f"{path} is no {what} of this release",
             expected=written,
-            found=": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")))),
+            found=": ".join(
+                filter(None, (".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")))
+            ),
             remedy=again,
         ) from None

@@ -12,9 +12,14 @@ from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from recallbench.addresses import recorded_name
 from recallbench.cluster.crew import open_crew
 from recallbench.cluster.engine import HERE, Engine
 from recallbench.cluster.job import Failed, Share
+from recallbench.cluster.worker import cores_here
+from recallbench.confidential import without_secrets
+from recallbench.embedding.machine import library_versions
+from recallbench.embedding.openvino_engine import keep_to_cores
 from recallbench.embedding.registry import default_cache_dir
 from recallbench.errors import RecallBenchError
 from recallbench.progress import Progress, Silent
@@ -23,8 +28,9 @@ from recallbench.results.folder import staged
 from recallbench.runs.options import Options
 from recallbench.runs.plan import Plan, plan_run
 from recallbench.runs.run import run
+from recallbench.runs.searched import SearchedStore
 from recallbench.stores.postgres.postgres import redacted
-from recallbench.stores.registry import DSN_VARIABLE, store_class, store_status
+from recallbench.stores.registry import DSN_VARIABLE, servers_of, store_class, store_status
 
 OWN_FOLDER = Path()
 """In place of a cache folder: that of the node."""
@@ -57,7 +63,7 @@ def deciding_facts(plans: Sequence[Plan]) -> dict[str, str]:
     facts = {**packages(), SEED: plans[0].options.environ.get(SEED) or "not set"}
     for plan in plans:
         facts[f"corpus {plan.corpus.name}"] = _file_of(plan)
-        facts[f"store {plan.store}"] = _store_of(plan)
+        facts |= {f"store {_named_store(store)}": _status_of(store, plan) for store in plan.stores}
         if plan.embedder is not None and f"encoder {plan.embedder}" not in facts:
             with plan.open_embedder(Silent(), packs=False) as embedder:
                 assert embedder is not None  # a plan with an encoder has one
@@ -73,12 +79,24 @@ def _file_of(plan: Plan) -> str:
         return f"not here ({error.problem})"
 
 
-def _store_of(plan: Plan) -> str:
-    kind = store_class(plan.address)
-    servers = () if kind.servers == "none" else plan.servers
+def share_machine(plans: Sequence[Plan], cores: int) -> None:
+    """Keep what these plans embed to a worker's share of the machine's cores."""
+    with_encoder = any(plan.embedder is not None for plan in plans)
+    if with_encoder and cores < cores_here() and library_versions()["openvino"]:
+        keep_to_cores(cores)
+
+
+def _named_store(store: SearchedStore) -> str:
+    given = without_secrets({name: str(value) for name, value in store.options.items()})
+    return " ".join([recorded_name(store.name), *(f"{name}={value}" for name, value in sorted(given.items()))])
+
+
+def _status_of(store: SearchedStore, plan: Plan) -> str:
+    kind = store_class(store.name)
+    servers = () if kind.servers == "none" else servers_of(store.servers, plan.options.environ)
     if not servers and not kind.outside:
         return "without a server"
-    status = store_status(plan.address, servers, plan.options.environ, plan.options.store_options)
+    status = store_status(store.name, servers, plan.options.environ, store.options)
     if not status.ready:
         return f"not here ({status.detail})"
     return ", ".join([*map(redacted, servers), *status.decides]) or "here"
@@ -94,7 +112,18 @@ def run_on_nodes(wanted: Mapping[Path, Options], progress: Progress, today: date
     if not wanted:
         return failed
     runs = list(wanted.items())
-    of_each = {(each.corpus, each.store, each.dsn, each.embedder, each.max_tokens): each for _, each in runs}.values()
+    of_each = {
+        (
+            each.corpus,
+            each.store,
+            each.dsn,
+            each.embedder,
+            each.max_tokens,
+            repr(each.store_options),
+            each.pipeline,
+        ): each
+        for _, each in runs
+    }.values()
     expected = deciding_facts([plan_run(replace(each, engine=HERE)) for each in of_each])
     job = RunJob(tuple(map(sent, of_each)), today)
     with (
@@ -128,7 +157,9 @@ class RunJob:
         return "node"
 
     def open(self, cores: int, *, gpu: bool) -> OpenedRuns:
-        return OpenedRuns(deciding_facts([plan_run(received(options)) for options in self.options]), self.today)
+        plans = [plan_run(received(options)) for options in self.options]
+        share_machine(plans, cores)
+        return OpenedRuns(deciding_facts(plans), self.today)
 
 
 class OpenedRuns:

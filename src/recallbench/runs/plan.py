@@ -31,6 +31,7 @@ from recallbench.retrieval.selection import select_haystacks
 from recallbench.retrieval.stages.search import DEPTH, UNDER_TEST, SearchStage
 from recallbench.runs.options import Options
 from recallbench.runs.pack_choice import find_pack
+from recallbench.runs.searched import SearchedStore, searched_stores
 from recallbench.stores.postgres.postgres import has_extension
 from recallbench.stores.registry import (
     REFERENCE_STORE,
@@ -209,22 +210,20 @@ class Plan:
         if not ready:
             raise Blocked(f"the store {self.store} can't be used", found=detail, remedy=remedy)
 
+    @property
+    def stores(self) -> list[SearchedStore]:
+        """Each store that is searched."""
+        return searched_stores(SearchedStore(self.address, self.servers, self.options.store_options), self.pipeline)
+
     def searched(self, progress: Progress) -> list[Callable[[], Store]]:
-        """Return how to open each store that is searched: that under test, or those of a pipeline's legs."""
-        if self.pipeline is None:
-            return [partial(self._open_store, {}, progress)]
-        opening: list[Callable[[], Store]] = []
-        seen: list[tuple[str, Mapping[str, str]]] = []
-        for leg in self.pipeline.legs:
-            if (leg.method, leg.store_options) in seen:
-                continue
-            seen.append((leg.method, leg.store_options))
-            if leg.method == UNDER_TEST:
-                opening.append(partial(self._open_store, leg.store_options, progress))
-            else:
-                name, environ = SearchStage.store_name(leg.method, ""), self.options.environ
-                opening.append(partial(open_store, name, environ=environ, options=leg.store_options, progress=progress))
-        return opening
+        """Return how to open each store that is searched."""
+        environ = self.options.environ
+        return [
+            partial(
+                open_store, store.name, dsn=store.servers, options=store.options, environ=environ, progress=progress
+            )
+            for store in self.stores
+        ]
 
     def _open_store(self, more: Mapping[str, str], progress: Progress | None) -> Store:
         return open_store(

@@ -132,6 +132,10 @@ def store_proof(
 
 
 def _proof_key(weights: Mapping[str, str], backend: str, setting: Setting | None) -> dict[str, str]:
-    what = {"what": f"{backend} in pieces equals the plain engine", "cpu": machine.cpu_model(), "cores": str(cores())}
+    what = {
+        "what": f"{backend}, piece after piece, equals the plain engine",
+        "cpu": machine.cpu_model(),
+        "cores": str(cores()),
+    }
     given = {} if setting is None else {"setting": setting.words}
     return {**what, **given, **machine.library_versions(), **weights}

@@ -14,7 +14,7 @@ from recallbench.embedding.embedder import Matrix, ProofStatus
 from recallbench.embedding.encoders import Role
 from recallbench.embedding.engines.setting import Setting
 from recallbench.embedding.model_encoder import ModelEncoder
-from recallbench.embedding.openvino_engine import openvino_core
+from recallbench.embedding.openvino_engine import keep_to_cores
 from recallbench.embedding.options import Backend
 from recallbench.embedding.text_encoder import TextEncoder
 
@@ -74,8 +74,7 @@ class EncodingJob:
         # Encoders with one engine have no choice.
         backend = cast(Backend, runtime) if runtime in get_args(Backend) else "auto"
         if runtime == "openvino" and cores < cores_here():
-            # Pinned, the workers of one machine would all take its first cores, and leave the others idle.
-            openvino_core().set_property("CPU", {"INFERENCE_NUM_THREADS": cores, "ENABLE_CPU_PINNING": False})
+            keep_to_cores(cores)
         encoder = self.open_encoder(backend, environ)
         if self.setting is not None and isinstance(encoder, ModelEncoder):
             encoder.take_setting(self.setting)

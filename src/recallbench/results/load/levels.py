@@ -174,8 +174,9 @@ class LatencyDocument(MetricsPart):
 
     @model_validator(mode="after")
     def _levels_are_of_its_systems(self) -> Self:
+        parts: list[LevelPart | SaturationPart | ColdPart | WarmUpPart | RoundTripsPart]
+        parts = [*self.rows, *self.saturation, *self.cold, *self.warm_up, *self.round_trips]
         known = {system.side for system in self.systems}
-        for part in (*self.rows, *self.saturation, *self.cold, *self.warm_up, *self.round_trips):
-            if part.side not in known:
-                raise ValueError(f"something is of side {part.side}, and no system is")
+        if others := {part.side for part in parts} - known:
+            raise ValueError(f"something is of side {min(others)}, and no system is")
         return self

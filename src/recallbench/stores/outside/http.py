@@ -85,7 +85,7 @@ class HttpStore(Store):
         with closing(cls.open(request)) as store:
             about = store.about()
         vectors = "is given vectors" if about.needs_vectors else "needs no vectors"
-        return StoreStatus(True, f"{store.name}: version {about.version}, {vectors}")
+        return StoreStatus(True, f"{store.name}: version {about.version}, {vectors}", decides=(about.version, vectors))
 
     @classmethod
     def asks_vectors(cls, request: StoreRequest) -> bool:

@@ -7,9 +7,9 @@ import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from recallbench.corpora.records import Question
 from recallbench.retrieval.ranking import Ranking
@@ -20,6 +20,8 @@ FOLDER = "sweeps"
 """The folder of kept answers, in that of the vectors."""
 LARGEST = 1 << 26
 """Bytes of answers, unpacked: those of 10,000 questions at depth 50 take a third of that."""
+Position = Annotated[int, Field(ge=0, lt=1 << 31)]
+"""In a haystack. A cache may be shared: one that no ranking holds is none."""
 _T = TypeVar("_T")
 FAST = 1
 """The level of compression: a race keeps the answers of a point after each block."""
@@ -31,9 +33,9 @@ class Answers:
 
     version: str
     """As its store stated it."""
-    deep: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    deep: dict[str, tuple[Position, ...]] = field(default_factory=dict)
     """Haystack positions by question, best first."""
-    short: dict[str, tuple[int, ...]] | None = None
+    short: dict[str, tuple[Position, ...]] | None = None
     """Those of calls for fewer hits; None where the store is prefix-stable, and one call serves both."""
     milliseconds: dict[str, float] = field(default_factory=dict)
     """Of the questions that were asked one by one, warm."""

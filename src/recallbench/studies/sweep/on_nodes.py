@@ -14,7 +14,7 @@ from recallbench.cluster.job import Failed, Share
 from recallbench.embedding.machine import cpu_model
 from recallbench.errors import RecallBenchError
 from recallbench.progress import Progress, Silent
-from recallbench.runs.on_nodes import deciding_facts, received, sent
+from recallbench.runs.on_nodes import deciding_facts, received, sent, share_machine
 from recallbench.runs.plan import Plan
 from recallbench.studies.sweep.kept import Answers
 from recallbench.studies.sweep.measuring import Measuring, PointOutcome
@@ -42,7 +42,7 @@ class PointJob:
     """Asking points of a sweep."""
 
     plans: tuple[Plan, ...]
-    """One for each encoder, as they are sent."""
+    """One for each encoder and each set of stores, as they are sent."""
     sweep: str
     at_once: int
     today: date
@@ -52,7 +52,9 @@ class PointJob:
         return "node"  # times are taken
 
     def open(self, cores: int, *, gpu: bool) -> OpenedPoints:
-        return OpenedPoints(self, [replace(plan, options=received(plan.options)) for plan in self.plans])
+        plans = [replace(plan, options=received(plan.options)) for plan in self.plans]
+        share_machine(plans, cores)
+        return OpenedPoints(self, plans)
 
 
 class OpenedPoints:
@@ -110,7 +112,8 @@ class PointNodes:
     """The nodes of a cluster that ask the points of a sweep; connected to when there is something to ask."""
 
     def __init__(self, points: Sequence[SweepPoint], sweep: str, at_once: int, progress: Progress, today: date) -> None:
-        self._plans = list({point.encoder: point.plan for point in points}.values())
+        # What a node has of a store or an encoder is stated once.
+        self._plans = list({(point.encoder, repr(point.plan.stores)): point.plan for point in points}.values())
         self._sweep, self._at_once = sweep, at_once
         self._progress, self._today = progress, today
         self._ending = ExitStack()
