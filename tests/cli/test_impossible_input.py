@@ -60,6 +60,17 @@ def test_settings_nested_without_end_are_refused(tmp_path: Path, text: str) -> N
         assert "found: brackets nested without end" in done.stderr
 
 
+@pytest.mark.parametrize("name", ["run.jsonl", "run.json"])
+def test_rankings_nested_without_end_are_refused(tmp_path: Path, name: str) -> None:
+    deep = '{"query_id": "b", "ranked": ' + "[" * 20_000 + "\n"
+    # No line is whole JSON, so that each is tried.
+    (tmp_path / name).write_text('{"query_id": "a", "ranked": ["d",, "e"]}\n' + deep)
+    (tmp_path / "gold.json").write_text('{"a": ["d"], "b": ["d"]}\n')
+    done = recallbench("score", name, "--gold", "gold.json", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "expected: a JSON object\n" in done.stderr
+
+
 def test_a_threshold_of_400_digits_is_refused(tmp_path: Path) -> None:
     (tmp_path / "gate.toml").write_text(f'[result.a]\nfolder = "x"\nat_least = {{"recall@10" = {HUGE}}}\n')
     done = recallbench("gate", "--config", "gate.toml", cwd=tmp_path)

@@ -219,6 +219,7 @@ def test_a_part_that_is_too_small_to_choose_by_is_said_before(tmp_path: Path) ->
         ("[parameters]\nk = [10, 51]", "k = 51 is deeper than the rankings"),
         ("[parameters]\nk = []", "`k` has no list of values"),
         ("[parameters]\nk = [5, 5]", "`k` has a value twice"),
+        ('[parameters]\n"rrf.k" = [{}, 60]', "`rrf.k` has a table among its values"),
         ("[parameter]\nk = [5]", "you may mean parameters"),
         ('method = "gird"\n[parameters]\nk = [5]', "you may mean grid"),
         ('method = "GRID"\n[parameters]\nk = [5]', "you may mean grid"),

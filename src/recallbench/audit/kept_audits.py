@@ -84,7 +84,7 @@ class KeptAudits:
                 return None
             stated = json.loads(text)
             checks, deviations = _CHECKS.validate_python(stated["checks"]), tuple(map(str, stated["deviations"]))
-        except (OSError, ValueError, KeyError, TypeError, ValidationError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError, ValidationError):
             return None
         self.reused += 1
         return with_git_asked_here(Audit(folder, checks, decide(checks, deviations), deviations), folder)

@@ -47,7 +47,7 @@ class DataFile:
         try:
             rows = json.loads(text) if file.suffix == ".json" else list(csv.DictReader(io.StringIO(text), strict=True))
             table = [{str(name): "" if cell is None else str(cell) for name, cell in row.items()} for row in rows]
-        except (ValueError, csv.Error, AttributeError, TypeError) as error:
+        except (ValueError, csv.Error, AttributeError, TypeError, RecursionError) as error:
             raise _no_data(file, f"{type(error).__name__}: {error}") from None
         if not table:
             raise _no_data(file, "no row")

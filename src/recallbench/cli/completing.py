@@ -73,7 +73,7 @@ def _stages(context: Context) -> Iterable[str]:
     try:
         metrics = json.loads((Path(place) / "metrics.json").read_bytes())
         return [str(stage["name"]) for stage in metrics["pipeline"]["stages"]]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return []
 
 

@@ -55,7 +55,7 @@ def _others(folder: Path) -> str:
         return "a link" if folder.is_symlink() else "a file"
     try:
         strange = strangers(folder, _known(folder))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return f"a folder without a {MARK} of a site"
     return f"files that are no part of a site: {', '.join(strange[:5])}" if strange else ""
 

@@ -81,7 +81,7 @@ def _is_dictionary(text: str) -> bool:
 def _is_object(line: str) -> bool:
     try:
         return isinstance(json.loads(line), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 

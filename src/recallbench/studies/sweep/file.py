@@ -168,6 +168,10 @@ def _parameters(table: Any, path: Path, prefix: str = "", *, ranges: bool) -> di
         elif not isinstance(values, list) or not values:
             raise _wrong(path, f"`{full}` has no list of values", f"{full} = [one, two]", str(values)[:60])
         else:
+            if tables := [value for value in values if isinstance(value, dict)]:
+                raise _wrong(
+                    path, f"`{full}` has a table among its values", f"{full} = [one, two]", str(tables[0])[:60]
+                )
             texts = [option_texts({"": value})[""] for value in values]
             if len(set(texts)) < len(texts):
                 twice = next(text for text in texts if texts.count(text) > 1)
