@@ -71,27 +71,27 @@ def test_a_node_with_other_code_of_a_users_own_store_is_told_apart(
 
 
 LEGS = (
-    {"kind": "search", "method": "python:told_apart:open_memory"},
+    {"kind": "search", "method": "python:searched_there:open_memory"},
     {"kind": "search", "method": "lexical"},
     {"kind": "fuse", "method": "rrf"},
 )
 
 
 def test_each_store_that_is_searched_is_told_with_its_options(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "told_apart.py").write_text(TUNED)
+    (tmp_path / "searched_there.py").write_text(TUNED)
     monkeypatch.syspath_prepend(tmp_path)
-    called = Options("canary-locomo", store="callable", store_options={"call": "told_apart:open_memory"})
+    called = Options("canary-locomo", store="callable", store_options={"call": "searched_there:open_memory"})
     facts = deciding_facts([plan_run(each) for each in (Options("canary-locomo", pipeline=Pipeline.of(LEGS)), called)])
     told = {name.removeprefix("store "): fact for name, fact in facts.items() if name.startswith("store ")}
-    assert sorted(told) == ["bm25", "callable call=told_apart:open_memory", "python:told_apart:open_memory"]
+    assert sorted(told) == ["bm25", "callable call=searched_there:open_memory", "python:searched_there:open_memory"]
     assert told["bm25"] == "without a server"
-    assert "module sha256" in told["python:told_apart:open_memory"]
+    assert "module sha256" in told["python:searched_there:open_memory"]
 
 
 def test_points_that_differ_in_their_store_alone_are_all_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "told_apart.py").write_text(TUNED)
+    (tmp_path / "searched_there.py").write_text(TUNED)
     monkeypatch.syspath_prepend(tmp_path)
-    options = [Options("canary-locomo", store=store) for store in ("python:told_apart:open_memory", "bm25", "bm25")]
+    options = [Options("canary-locomo", store=store) for store in ("python:searched_there:open_memory", "bm25", "bm25")]
     points = [SweepPoint(str(place), {}, plan_run(each), parse("mrr@50")) for place, each in enumerate(options)]
     nodes = PointNodes(points, "sweep", 1, Silent(), date(2026, 1, 1))
-    assert [plan.store for plan in nodes._plans] == ["python:told_apart:open_memory", "bm25"]
+    assert [plan.store for plan in nodes._plans] == ["python:searched_there:open_memory", "bm25"]

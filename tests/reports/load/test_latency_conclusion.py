@@ -51,10 +51,12 @@ def level(number: int, rate: float | None, side: str = "A", **more: Any) -> dict
 
 def study(rows: list[dict[str, Any]], **more: Any) -> LatencyDocument:
     system = {"store": "pgvector", "variant": "", "pipeline": "", "version": "1", "embedder": "minilm"}
+    sides = sorted({"A", *(part["side"] for part in (*rows, *more.get("saturation", [])))})
     return LatencyDocument.model_validate(
         {
             "schema_version": "1", "recallbench_version": "1", "corpus": "locomo", "dataset_sha256": "0" * 64,
-            "questions": 1982, "systems": [system | {"side": "A", "settings": {}, "evidence": {}}], "depth": 50,
+            "questions": 1982, "systems": [system | {"side": side, "settings": {}, "evidence": {}} for side in sides],
+            "depth": 50,
             "arrivals": "poisson", "seconds": 5.0, "grace": 2.5, "most_calls": 10000, "seed": 42, "measures": "it all",
             "rules": ["a rule"], "before": QUIET, "rows": rows, "differences": [], "cold": [], "warm_up": [],
             "saturation": [
