@@ -11,7 +11,7 @@ import pytest
 from recallbench.progress import Silent
 from recallbench.retrieval.pipeline.pipeline import Pipeline
 from recallbench.runs import on_nodes
-from recallbench.runs.on_nodes import deciding_facts, received, sent
+from recallbench.runs.on_nodes import deciding_facts, differing, received, sent
 from recallbench.runs.options import Options
 from recallbench.runs.plan import plan_run
 from recallbench.scoring.measures.registry import parse
@@ -95,3 +95,10 @@ def test_points_that_differ_in_their_store_alone_are_all_told(monkeypatch: pytes
     points = [SweepPoint(str(place), {}, plan_run(each), parse("mrr@50")) for place, each in enumerate(options)]
     nodes = PointNodes(points, "sweep", 1, Silent(), date(2026, 1, 1))
     assert [plan.store for plan in nodes._plans] == ["python:searched_there:open_memory", "bm25"]
+
+
+def test_runs_of_the_same_corpus_stores_and_encoder_are_stated_once() -> None:
+    alone, piped = Options("canary-locomo", store="bm25"), Options("canary-locomo", pipeline=Pipeline.of(LEGS))
+    tuned = Options("canary-locomo", store="bm25", store_options={"k1": "1.2"})
+    again = Options("canary-locomo", store="bm25", label="again")
+    assert differing([alone, piped, tuned, again, piped]) == [again, piped, tuned]

@@ -6,7 +6,7 @@ import io
 import os
 import sys
 import tarfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -102,6 +102,17 @@ def _status_of(store: SearchedStore, plan: Plan) -> str:
     return ", ".join([*map(redacted, servers), *status.decides]) or "here"
 
 
+def differing(wanted: Iterable[Options]) -> list[Options]:
+    """Return one of all options with the same corpus, stores and encoder: what a node has of these is stated once."""
+
+    def of(each: Options) -> tuple[object, ...]:
+        pipeline = None if each.pipeline is None else each.pipeline.sha256
+        encoder = (each.embedder, each.max_tokens)
+        return each.corpus, each.store, each.dsn, sorted(each.store_options.items()), pipeline, encoder
+
+    return list({repr(of(each)): each for each in wanted}.values())
+
+
 def run_on_nodes(wanted: Mapping[Path, Options], progress: Progress, today: date) -> dict[Path, RecallBenchError]:
     """Make the runs of these options on the nodes of their engine, and put each result into its folder.
 
@@ -112,18 +123,7 @@ def run_on_nodes(wanted: Mapping[Path, Options], progress: Progress, today: date
     if not wanted:
         return failed
     runs = list(wanted.items())
-    of_each = {
-        (
-            each.corpus,
-            each.store,
-            each.dsn,
-            each.embedder,
-            each.max_tokens,
-            repr(each.store_options),
-            each.pipeline,
-        ): each
-        for _, each in runs
-    }.values()
+    of_each = differing(options for _, options in runs)
     expected = deciding_facts([plan_run(replace(each, engine=HERE)) for each in of_each])
     job = RunJob(tuple(map(sent, of_each)), today)
     with (
